@@ -1,0 +1,1 @@
+# sbin: trainspotter-agent

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += api/libapi.a
+api_libapi_a_SOURCES =

@@ -1,0 +1,36 @@
+/* file.h — files the durable way: short reads and writes retried, replacement atomic, folders synced.
+ * Runs on: any thread but the event loop (everything here can block). */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* The whole file into b (which has the ceiling); E_LIMIT names the file when it is larger. */
+int file_read_all(const char *path, struct buf *b, struct err *e) MUST_USE;
+
+/* All n bytes, retried on EINTR and short writes. */
+int file_write_all(int fd, const void *p, size_t n, const char *path, struct err *e) MUST_USE;
+int file_pwrite_all(int fd, const void *p, size_t n, off_t at, const char *path, struct err *e) MUST_USE;
+/* Exactly n bytes, or E_CORRUPT where the file ends before. */
+int file_pread_all(int fd, void *p, size_t n, off_t at, const char *path, struct err *e) MUST_USE;
+
+/* Writes "path.tmp", fsyncs it, renames it over path, fsyncs the folder: after a crash the old or the new, never a
+ * part. mode is that of the new file. */
+int file_replace(const char *path, struct str content, mode_t mode, struct err *e) MUST_USE;
+
+int file_sync_dir(const char *dir, struct err *e) MUST_USE;	      /* makes renames and unlinks in it durable */
+int file_make_dirs(const char *dir, mode_t mode, struct err *e) MUST_USE; /* like mkdir -p */
+int file_free_bytes(const char *dir, uint64_t *bytes, struct err *e) MUST_USE;
+
+/* An exclusive lock on path (made when missing) that lives as long as the fd; E_BUSY when another process has it. */
+int file_lock(const char *path, int *fd, struct err *e) MUST_USE;
+
+bool file_exists(const char *path);
+
+#endif

@@ -1,0 +1,100 @@
+/* pull.h — the one JSON reader: streaming, constant memory, resumable at any byte.
+ * Bytes are handed in as blocks; tokens come out. A token that straddles blocks is carried over in a small buffer, so a
+ * document cut at any byte gives the same tokens. It serves traces of gigabytes, API bodies and op tables alike.
+ *
+ *	json_feed(r, block, n);
+ *	while ((t = json_next(r, &v)) != JSON_MORE) ...
+ *	json_feed_end(r);			nothing comes any more
+ *
+ * Strict mode is RFC 8259. Tolerant mode reads in addition what real traces hold (names with quotes and control
+ * characters written raw, stray back-slashes, NaN and Infinity, a comma too many, a byte-order mark, an array or
+ * object that never ends, bytes that are no UTF-8) and says what it did in the counters below.
+ *
+ * The rule for a raw quote in a string (tolerant): inside an object a '"' ends a string value only where what follows,
+ * after white space, is '}', or ',' and then a key: '"', no quote, '"', ':'. Any other '"' and any control character
+ * belongs to the string.
+ *
+ * Depth is bounded (no recursion), token length is bounded. Runs on: one thread at a time. */
+#ifndef JSON_PULL_H
+#define JSON_PULL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum json_token {
+	JSON_MORE, /* the block is used up: feed another, or end */
+	JSON_OBJECT,
+	JSON_OBJECT_END,
+	JSON_ARRAY,
+	JSON_ARRAY_END,
+	JSON_KEY,
+	JSON_STRING,
+	JSON_NUMBER,
+	JSON_TRUE,
+	JSON_FALSE,
+	JSON_NULL,
+	JSON_DONE,  /* the document is complete and only white space followed */
+	JSON_ERROR, /* not JSON: json_reader_error tells; json_recover may go on in tolerant mode */
+	JSON_TOKENS
+};
+
+struct json_value {
+	struct str raw;	 /* of a key, string or number as it stands in the document, without its quotes; valid until
+			    the next json_next */
+	bool plain;	 /* raw is the text itself: no back-slash in it and nothing to mend */
+	uint64_t offset; /* of its first byte in the document (the quote of a string) */
+};
+
+enum json_mode { JSON_STRICT, JSON_TOLERANT, JSON_MODES };
+
+struct json_limits {
+	unsigned depth;	   /* objects and arrays in each other; deeper is JSON_ERROR with E_LIMIT */
+	size_t token_bytes; /* longest key, string or number; longer is JSON_ERROR with E_LIMIT (tolerant: the token is
+			       cut there, mended is counted) */
+};
+
+/* What traces and bodies get unless a caller knows better: depth 100,000 for traces (one bit a level), 64 for bodies. */
+#define JSON_LIMITS_TRACE ((struct json_limits){ 100000, 1 << 20 })
+#define JSON_LIMITS_BODY ((struct json_limits){ 64, 1 << 20 })
+
+struct json_reader;
+
+struct json_reader *json_reader_new(enum json_mode mode, struct json_limits limits);
+void json_reader_free(struct json_reader *r);
+void json_reader_reset(struct json_reader *r); /* ready for another document */
+
+/* The block is borrowed until json_next answers JSON_MORE. */
+void json_feed(struct json_reader *r, const void *p, size_t n);
+void json_feed_end(struct json_reader *r);
+
+enum json_token json_next(struct json_reader *r, struct json_value *v);
+
+/* Right after JSON_KEY, or where a value could come: the next value is passed over whole, without tokens (fast). Right
+ * after JSON_OBJECT or JSON_ARRAY: the rest of it, its end included. The next json_next goes on behind it. */
+void json_skip(struct json_reader *r);
+
+unsigned json_depth(const struct json_reader *r); /* objects and arrays open now */
+
+/* After JSON_ERROR: code, sentence with line, column and byte offset. */
+int json_reader_error(const struct json_reader *r, struct err *e);
+uint64_t json_error_offset(const struct json_reader *r);
+
+/* Tolerant, after JSON_ERROR inside an array that was at the given depth (json_depth right after its JSON_ARRAY): drops
+ * bytes up to something that looks like the array's next object ("{" followed by white space and a key or "}"), and
+ * goes on there. */
+void json_recover(struct json_reader *r, unsigned array_depth);
+
+struct json_oddities { /* what tolerant mode met, so far */
+	uint64_t raw_quotes, raw_controls, bad_escapes, bad_utf8, non_numbers, extra_commas, byte_order_mark;
+	uint64_t cut_tokens, recovered;
+	uint64_t open_at_end; /* arrays and objects that the end of the document left open */
+	bool inside_token;    /* the document ended inside a token or between a key and its value */
+};
+const struct json_oddities *json_oddities(const struct json_reader *r);
+
+#endif

@@ -1,0 +1,23 @@
+/* text.h — string escapes and UTF-8. Pure functions. */
+#ifndef JSON_TEXT_H
+#define JSON_TEXT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+/* A JSON string's raw text (without quotes) to what it means: escapes resolved, surrogate pairs joined, each maximal
+ * ill-formed part of UTF-8 and each lone surrogate becomes U+FFFD (Unicode 15, section 3.9), a back-slash that starts
+ * no escape stands for itself. Appends to out. */
+void json_unescape(struct str raw, struct buf *out);
+struct str json_unescape_to(struct arena *a, struct str raw);
+
+bool json_utf8_valid(struct str s);
+
+/* Appends s as the inside of a JSON string: quote, back-slash and control characters escaped, ill-formed UTF-8 as
+ * U+FFFD. */
+void json_escape(struct str s, struct buf *out);
+
+#endif

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += notify/libnotify.a
+notify_libnotify_a_SOURCES =

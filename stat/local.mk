@@ -1,0 +1,3 @@
+noinst_LIBRARIES += stat/libstat.a
+stat_libstat_a_SOURCES = \
+	stat/hist.h stat/rank.h stat/robust.h

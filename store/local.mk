@@ -1,0 +1,3 @@
+noinst_LIBRARIES += store/libstore.a
+store_libstore_a_SOURCES = \
+	store/store.h

@@ -1,0 +1,137 @@
+/* store.h — what is remembered: windows, deploys, alerts; and the questions that can be asked of it.
+ * One interface, engines behind it (SQLite now), one conformance suite over the interface (tests/unit/store).
+ *
+ * Every call blocks and may be made from any thread but an event loop. Answers live in the arena the caller gives
+ * (its ceiling is the answer's ceiling: E_LIMIT); histograms inside answers are freed by the answers' own _fini.
+ * Lists come in pages: next is the cursor for the following page, empty at the end. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/metric.h"
+#include "profile/alert.h"
+#include "profile/query.h"
+#include "profile/window.h"
+
+struct store;
+
+struct store_settings {
+	const char *dir;	    /* made when missing */
+	int64_t retention_raw_ns;   /* windows older than this (by their own time) are dropped */
+	int64_t retention_rollup_ns; /* hourly rollups */
+	int64_t max_bytes;	    /* size of the store's files, oldest windows go first; 0: no cap */
+	int readers;		    /* reading connections; 0: one a core */
+	struct metrics *metrics;    /* may be NULL */
+};
+
+int store_open_sqlite(struct store **out, const struct store_settings *settings, struct err *e) MUST_USE;
+void store_close(struct store *st); /* waits for writes under way; NULL is fine */
+
+/* ---- writing: durable when the call returns OK. E_FULL when the disk is full, E_BUSY when the writer's queue is. */
+struct put_result {
+	uint64_t accepted, duplicates;
+};
+int store_put(struct store *st, const struct window *windows, size_t n, struct put_result *out, struct err *e) MUST_USE;
+
+struct deploy {
+	struct str service, deploy;
+	int64_t first_ns, last_ns; /* first and last window's start, or when it was announced */
+	uint64_t windows, hosts;
+	struct label *labels; /* as announced */
+	size_t n_labels;
+};
+int store_put_deploy(struct store *st, const struct deploy *d, struct err *e) MUST_USE; /* announces; repeats update */
+int store_put_alert(struct store *st, const struct alert *a, struct err *e) MUST_USE;	 /* by id: new or replaced */
+
+/* Drops what is past retention and over the size cap. now_ns: wall. */
+int store_housekeep(struct store *st, int64_t now_ns, struct err *e) MUST_USE;
+
+/* ---- asking */
+struct service_item {
+	struct str service;
+	struct str deploy; /* newest */
+	uint64_t hosts, deploys, windows;
+	int64_t first_ns, last_ns;
+};
+struct service_list {
+	struct service_item *v;
+	size_t n;
+	struct str next;
+};
+int store_services(struct store *st, const struct query *q, struct arena *a, struct service_list *out, struct err *e)
+	MUST_USE;
+
+struct host_item {
+	struct str host, service, deploy; /* service and deploy of its newest window */
+	uint64_t workers, windows;
+	int64_t first_ns, last_ns;
+};
+struct host_list {
+	struct host_item *v;
+	size_t n;
+	struct str next;
+};
+int store_hosts(struct store *st, const struct query *q, struct arena *a, struct host_list *out, struct err *e) MUST_USE;
+
+struct deploy_list { /* newest first_ns first */
+	struct deploy *v;
+	size_t n;
+	struct str next;
+};
+int store_deploys(struct store *st, const struct query *q, struct arena *a, struct deploy_list *out, struct err *e)
+	MUST_USE;
+
+/* Windows by start (then id), with or without their ops, labels and gauges. */
+struct window_list {
+	struct window *v;
+	size_t n;
+	struct str next;
+};
+int store_windows(struct store *st, const struct query *q, bool whole, struct arena *a, struct window_list *out,
+	struct err *e) MUST_USE;
+void window_list_fini(struct window_list *l);
+/* One, whole. E_NOT_FOUND. */
+int store_window(struct store *st, const uint8_t id[WINDOW_ID], struct arena *a, struct window *out, struct err *e)
+	MUST_USE;
+
+/* All windows that match, merged. The caller frees *out with profile_merge_free. resolution_ns of the answer (raw: 0,
+ * hour: NS_PER_HOUR) in *tier_ns. With q->op or q->has_kind only those ops. */
+int store_merged(struct store *st, const struct query *q, struct profile_merge **out, int64_t *tier_ns, struct err *e)
+	MUST_USE;
+
+/* One op (q->op; q->kind where has_kind) over time: points of resolution_ns, aligned to multiples of it since 1970;
+ * points without windows are left out. */
+struct trend_point {
+	int64_t t_ns;
+	uint64_t windows, steps;
+	struct op_summary op; /* merged over the windows of the point */
+};
+struct trend {
+	struct trend_point *v;
+	size_t n;
+	int64_t resolution_ns; /* of the points, never finer than tier_ns */
+	int64_t tier_ns;
+};
+int store_trend(struct store *st, const struct query *q, struct arena *a, struct trend *out, struct err *e) MUST_USE;
+void trend_fini(struct trend *t);
+
+struct alert_list { /* newest started_ns first */
+	struct alert *v;
+	size_t n;
+	struct str next;
+};
+/* any_state true: all; else only those of state. service and deploy of the query count. */
+int store_alerts(struct store *st, const struct query *q, bool any_state, enum alert_state state, struct arena *a,
+	struct alert_list *out, struct err *e) MUST_USE;
+int store_alert(struct store *st, struct str id, struct arena *a, struct alert *out, struct err *e) MUST_USE; /* E_NOT_FOUND */
+
+/* Can it be written to? OK, or why not (E_FULL after a write failed for want of space, until one succeeds or there is
+ * room again). For /-/ready. */
+int store_ready(struct store *st, struct err *e) MUST_USE;
+
+#endif

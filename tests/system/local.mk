@@ -1,0 +1,1 @@
+# real binaries over loopback

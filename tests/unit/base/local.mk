@@ -1,0 +1,9 @@
+# tests of base/
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/base/test_base
+TESTS += tests/unit/base/test_base
+endif
+tests_unit_base_test_base_SOURCES = \
+	tests/unit/base/main.c \
+	tests/unit/base/test_buf.c
+tests_unit_base_test_base_LDADD = $(LINK_BASE)
