@@ -7,6 +7,7 @@ base_libbase_a_SOURCES = \
 	base/clock.c base/clock.h \
 	base/code.h \
 	base/conf.h \
+	base/crash.c base/crash.h \
 	base/enc.c base/enc.h \
 	base/err.c base/err.h \
 	base/file.c base/file.h \

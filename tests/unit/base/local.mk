@@ -5,5 +5,6 @@ TESTS += tests/unit/base/test_base
 endif
 tests_unit_base_test_base_SOURCES = \
 	tests/unit/base/main.c \
-	tests/unit/base/test_buf.c
+	tests/unit/base/test_buf.c \
+	tests/unit/base/test_crash.c
 tests_unit_base_test_base_LDADD = $(LINK_BASE)
