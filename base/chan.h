@@ -25,7 +25,8 @@ int chan_pop(struct chan *c, void **p, int64_t timeout_ns) MUST_USE;
 void chan_close(struct chan *c); /* no more pushes; what is in it can still be popped */
 size_t chan_count(const struct chan *c);
 
-/* Readable while the channel holds items or is closed; made at the first call. Only for poll and event loops. */
+/* Readable while the channel holds items or is closed; made at the first call, -1 with errno when there is none to be
+ * had. Only for poll and event loops. */
 int chan_fd(struct chan *c);
 
 /* A place where one thread waits for one answer of another (the reply slot of a request that went through a chan). */

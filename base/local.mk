@@ -3,7 +3,7 @@ base_libbase_a_SOURCES = \
 	base/arena.c base/arena.h \
 	base/banned.h \
 	base/buf.c base/buf.h \
-	base/chan.h \
+	base/chan.c base/chan.h \
 	base/clock.c base/clock.h \
 	base/code.h \
 	base/conf.h \
@@ -12,15 +12,15 @@ base_libbase_a_SOURCES = \
 	base/err.c base/err.h \
 	base/file.c base/file.h \
 	base/hash.c base/hash.h \
-	base/log.h \
+	base/log.c base/log.h \
 	base/map.c base/map.h \
 	base/mem.c base/mem.h \
-	base/metric.h \
+	base/metric.c base/metric.h \
 	base/must.c base/must.h \
 	base/opt.h \
-	base/proc.h \
+	base/proc.c base/proc.h \
 	base/rand.c base/rand.h \
 	base/str.c base/str.h \
-	base/thread.h \
+	base/thread.c base/thread.h \
 	base/vec.h \
 	base/yaml.h
