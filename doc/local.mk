@@ -1,1 +1,2 @@
 # manual pages and documents
+EXTRA_DIST += doc/api.md
