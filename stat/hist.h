@@ -12,11 +12,13 @@
 
 #include "base/code.h"
 
-enum { HIST_SCALE = 5, HIST_BUCKETS_MAX = 63 << HIST_SCALE };
+/* The lowest bucket holds the value 1 alone, the highest ends at 2^63. */
+enum { HIST_SCALE = 5, HIST_INDEX_MIN = -1, HIST_INDEX_MAX = (63 << HIST_SCALE) - 1 };
+enum { HIST_BUCKETS_MAX = HIST_INDEX_MAX - HIST_INDEX_MIN + 1 };
 
 struct hist {
 	uint64_t zero;	 /* values <= 0 */
-	uint64_t *count; /* n buckets from index lo on; owned */
+	uint64_t *count; /* n buckets from index lo on, some of them empty; owned */
 	int32_t lo;
 	uint32_t n;
 };

@@ -1,3 +1,4 @@
 noinst_LIBRARIES += stat/libstat.a
 stat_libstat_a_SOURCES = \
-	stat/hist.h stat/rank.h stat/robust.h
+	stat/hist.c stat/hist.h \
+	stat/rank.h stat/robust.h

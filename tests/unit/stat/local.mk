@@ -1,1 +1,10 @@
 # tests of stat/
+EXTRA_DIST += tests/support/prop.h
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/stat/test_stat
+TESTS += tests/unit/stat/test_stat
+endif
+tests_unit_stat_test_stat_SOURCES = \
+	tests/unit/stat/main.c \
+	tests/unit/stat/test_hist.c
+tests_unit_stat_test_stat_LDADD = $(LINK_FLOOR1)
