@@ -1,3 +1,8 @@
 noinst_LIBRARIES += json/libjson.a
 json_libjson_a_SOURCES = \
-	json/num.h json/pull.h json/text.h json/tree.h json/write.h
+	json/num.c json/num.h \
+	json/pull.h \
+	json/text.c json/text.h \
+	json/tree.h \
+	json/utf8.c json/utf8.h \
+	json/write.c json/write.h

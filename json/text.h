@@ -3,6 +3,7 @@
 #define JSON_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -13,6 +14,9 @@
  * no escape stands for itself. Appends to out. */
 void json_unescape(struct str raw, struct buf *out);
 struct str json_unescape_to(struct arena *a, struct str raw);
+
+/* The length of the escape that starts with the back-slash at p: 2 or 6, 0 where it is none (RFC 8259, section 7). */
+size_t json_escape_length(const char *p, size_t n);
 
 bool json_utf8_valid(struct str s);
 

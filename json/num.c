@@ -1,0 +1,193 @@
+#include "json/num.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A number's parts: digits before and after the point, and the exponent. */
+struct parts {
+	bool minus;
+	struct str whole, fraction;
+	int64_t exponent;
+};
+
+/* Beyond this no exponent changes whether a 64-bit number fits. */
+enum { EXPONENT_MAX = 100000000 };
+
+static struct str take_digits(struct str *s)
+{
+	size_t n = 0;
+	struct str digits;
+
+	while (n < s->n && s->p[n] >= '0' && s->p[n] <= '9')
+		n++;
+	digits = str_upto(*s, n);
+	*s = str_make(s->p + n, s->n - n);
+	return digits;
+}
+
+static bool take_byte(struct str *s, char c)
+{
+	if (s->n == 0 || s->p[0] != c)
+		return false;
+	*s = str_make(s->p + 1, s->n - 1);
+	return true;
+}
+
+static int64_t clamped(struct str digits)
+{
+	int64_t v = 0;
+
+	for (size_t i = 0; i < digits.n && v < EXPONENT_MAX; i++)
+		v = v * 10 + (digits.p[i] - '0');
+	return v < EXPONENT_MAX ? v : EXPONENT_MAX;
+}
+
+/* The grammar of RFC 8259, section 6. */
+static int split(struct str s, struct parts *out)
+{
+	struct parts n = { 0 };
+	bool minus;
+	struct str digits;
+
+	n.minus = take_byte(&s, '-');
+	n.whole = take_digits(&s);
+	if (n.whole.n == 0 || (n.whole.n > 1 && n.whole.p[0] == '0'))
+		return E_FORMAT;
+	if (take_byte(&s, '.')) {
+		n.fraction = take_digits(&s);
+		if (n.fraction.n == 0)
+			return E_FORMAT;
+	}
+	if (take_byte(&s, 'e') || take_byte(&s, 'E')) {
+		minus = take_byte(&s, '-');
+		if (!minus)
+			take_byte(&s, '+');
+		digits = take_digits(&s);
+		if (digits.n == 0)
+			return E_FORMAT;
+		n.exponent = minus ? -clamped(digits) : clamped(digits);
+	}
+	if (s.n)
+		return E_FORMAT;
+	*out = n;
+	return OK;
+}
+
+static unsigned digit_at(const struct parts *n, size_t i)
+{
+	char c = i < n->whole.n ? n->whole.p[i] : n->fraction.p[i - n->whole.n];
+
+	return (unsigned)(c - '0');
+}
+
+static bool push_digit(uint64_t *v, unsigned digit)
+{
+	return !__builtin_mul_overflow(*v, UINT64_C(10), v) && !__builtin_add_overflow(*v, (uint64_t)digit, v);
+}
+
+/* The digits before the point once it has moved by shift; *rest tells whether anything but zeros stood behind it. */
+static int magnitude(const struct parts *n, int shift, uint64_t *out, bool *rest)
+{
+	size_t have = n->whole.n + n->fraction.n, i = 0;
+	int64_t point = (int64_t)n->whole.n + n->exponent + shift;
+	uint64_t v = 0;
+
+	for (; i < have && (int64_t)i < point; i++)
+		if (!push_digit(&v, digit_at(n, i)))
+			return E_LIMIT;
+	*rest = false;
+	for (size_t k = i; k < have && !*rest; k++)
+		*rest = digit_at(n, k) != 0;
+	for (int64_t k = (int64_t)have; v != 0 && k < point; k++)
+		if (!push_digit(&v, 0))
+			return E_LIMIT;
+	*out = v;
+	return OK;
+}
+
+static int with_sign(bool minus, uint64_t v, int64_t *out)
+{
+	if (v > (uint64_t)INT64_MAX + minus)
+		return E_LIMIT;
+	*out = minus ? (int64_t)(0 - v) : (int64_t)v;
+	return OK;
+}
+
+static int whole_number(struct str number, struct parts *n, uint64_t *v)
+{
+	bool rest;
+	int rc = split(number, n);
+
+	if (rc == OK)
+		rc = magnitude(n, 0, v, &rest);
+	if (rc == OK && rest)
+		rc = E_FORMAT;
+	return rc;
+}
+
+int json_i64(struct str number, int64_t *out)
+{
+	struct parts n;
+	uint64_t v;
+	int rc = whole_number(number, &n, &v);
+
+	return rc == OK ? with_sign(n.minus, v, out) : rc;
+}
+
+int json_u64(struct str number, uint64_t *out)
+{
+	struct parts n;
+	uint64_t v;
+	int rc = whole_number(number, &n, &v);
+
+	if (rc != OK)
+		return rc;
+	if (n.minus && v != 0)
+		return E_LIMIT;
+	*out = v;
+	return OK;
+}
+
+int json_fixed(struct str number, int shift, int64_t *out)
+{
+	struct parts n;
+	uint64_t v;
+	bool rest;
+	int rc = split(number, &n);
+
+	if (rc == OK)
+		rc = magnitude(&n, shift, &v, &rest);
+	return rc == OK ? with_sign(n.minus, v, out) : rc;
+}
+
+/* More digits than a double can tell apart are cut, so that the text fits what str_to_double takes. */
+static int long_double_text(const struct parts *n, double *out)
+{
+	char text[80];
+	size_t have = n->whole.n + n->fraction.n, i = 0, len = 0;
+	int64_t exponent;
+
+	while (i < have && digit_at(n, i) == 0)
+		i++;
+	exponent = (int64_t)n->whole.n - (int64_t)i + n->exponent;
+	if (n->minus)
+		text[len++] = '-';
+	text[len++] = '0';
+	text[len++] = '.';
+	text[len++] = '0';
+	for (size_t k = 0; k < 36 && i < have; k++, i++)
+		text[len++] = (char)('0' + digit_at(n, i));
+	snprintf(text + len, sizeof(text) - len, "e%" PRId64, exponent + 1);
+	return str_to_double(str_of(text), out);
+}
+
+int json_double(struct str number, double *out)
+{
+	struct parts n;
+	int rc = split(number, &n);
+
+	if (rc != OK)
+		return rc;
+	return number.n < 60 ? str_to_double(number, out) : long_double_text(&n, out);
+}
