@@ -221,6 +221,19 @@ int clock_parse_duration(struct str s, int64_t *ns)
 	return OK;
 }
 
+struct str clock_duration(int64_t ns, char out[CLOCK_TEXT])
+{
+	size_t best = 0; /* milliseconds, or whatever is larger and divides */
+
+	if (ns == 0)
+		return (struct str){ out, (size_t)snprintf(out, CLOCK_TEXT, "0s") };
+	for (size_t i = 0; i < COUNT(units); i++)
+		if (ns % units[i].ns == 0 && (ns % units[best].ns != 0 || units[i].ns > units[best].ns))
+			best = i;
+	return (struct str){ out, (size_t)snprintf(out, CLOCK_TEXT, "%" PRId64 "%s", ns / units[best].ns,
+					  units[best].suffix.p) };
+}
+
 static struct str human(char out[CLOCK_TEXT], double v, const char *unit)
 {
 	double a = v < 0 ? -v : v;

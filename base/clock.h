@@ -30,6 +30,9 @@ int clock_parse(struct str s, int64_t now_wall_ns, int64_t *wall_ns) MUST_USE;
 /* "90s", "5m", "1h30m", "7d", "2w", "250ms", "10us", "7ns"; a bare number is seconds. Never negative. */
 int clock_parse_duration(struct str s, int64_t *ns) MUST_USE;
 
+/* Exactly, in the largest unit that divides it: "5m", "90s", "0s"; clock_parse_duration reads it back. Not negative. */
+struct str clock_duration(int64_t ns, char out[CLOCK_TEXT]);
+
 /* A duration for people, three digits: "403 ns", "403 µs", "2.36 ms", "1.20 s", "5 min", "3.0 h", "21 d". */
 struct str clock_human(int64_t ns, char out[CLOCK_TEXT]);
 

@@ -24,7 +24,7 @@ enum conf_type {
 	CONF_DURATION, /* int64_t ns, "5m" (base/clock.h); min and max in ns */
 	CONF_SIZE,     /* int64_t bytes: 64KiB 10MiB 2GiB 1TiB, kB MB GB for powers of ten, bare for bytes */
 	CONF_CHOICE,   /* int64_t: index into more (const char *const *, NULL-ended) */
-	CONF_TEXTS,    /* struct conf_texts: a list of texts; default is empty */
+	CONF_TEXTS,    /* struct conf_texts: a list of texts, min and max as for CONF_TEXT; default is empty */
 	CONF_SECTIONS, /* struct conf_sections: a list of mappings; more is a const struct conf_schema */
 	CONF_TYPES
 };
@@ -58,10 +58,12 @@ struct conf_sections {
 void conf_init(const struct conf_schema *s, void *conf); /* all defaults */
 void conf_fini(const struct conf_schema *s, void *conf); /* frees what texts and lists own; NULL is fine */
 
-/* Defaults, then the file. E_USAGE with "PATH: line 7: listen.port: …" for what is wrong, E_NOT_FOUND without a file. */
+/* Defaults, then the file. E_USAGE with "PATH: line 7: listen.port: …" for what is wrong, E_NOT_FOUND without a file.
+ * conf is the caller's, not initialised before; after an error it holds the defaults. Always conf_fini it. */
 int conf_load(const struct conf_schema *s, const char *path, void *conf, struct err *e) MUST_USE;
 int conf_parse(const struct conf_schema *s, struct str text, const char *name, void *conf, struct err *e) MUST_USE;
-/* One key from the command line, "listen.port", "8941"; says "--set listen.port: …" when wrong. */
+/* One key from the command line, "listen.port", "8941" (texts with commas between); says "--set listen.port: …" when
+ * wrong. */
 int conf_set(const struct conf_schema *s, void *conf, struct str name, struct str value, struct err *e) MUST_USE;
 
 /* The configuration in force as YAML with each key's help as a comment; conf_parse reads it back. */

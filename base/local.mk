@@ -6,7 +6,7 @@ base_libbase_a_SOURCES = \
 	base/chan.c base/chan.h \
 	base/clock.c base/clock.h \
 	base/code.h \
-	base/conf.h \
+	base/conf.c base/conf.h \
 	base/crash.c base/crash.h \
 	base/enc.c base/enc.h \
 	base/err.c base/err.h \
@@ -14,13 +14,16 @@ base_libbase_a_SOURCES = \
 	base/hash.c base/hash.h \
 	base/log.c base/log.h \
 	base/map.c base/map.h \
+	base/mdoc.c base/mdoc.h \
 	base/mem.c base/mem.h \
 	base/metric.c base/metric.h \
 	base/must.c base/must.h \
-	base/opt.h \
+	base/near.c base/near.h \
+	base/opt.c base/opt_text.c base/opt.h \
 	base/proc.c base/proc.h \
 	base/rand.c base/rand.h \
+	base/size.c base/size.h \
 	base/str.c base/str.h \
 	base/thread.c base/thread.h \
 	base/vec.h \
-	base/yaml.h
+	base/yaml.c base/yaml.h

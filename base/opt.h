@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/conf.h"
 #include "base/err.h"
 
 enum opt_type {
@@ -47,13 +48,16 @@ struct opt_command {
 	const char *name;     /* "summarize"; the program's own name for programs without subcommands */
 	const char *operands; /* "FILE…", or "" */
 	const char *summary;  /* one line without a period */
-	const char *detail;   /* paragraphs for --help and the manual page; NULL for none */
+	const char *detail;   /* paragraphs for --help and the manual page, filled anew; lines that start with a blank
+			       * stay as they are; NULL for none */
 	const char *examples; /* lines "command    what it does"; NULL for none */
 	const struct opt *opts;
 	size_t n_opts;
 	const struct opt_exit *exits;
 	size_t n_exits;
 	int (*run)(int argc, char **argv); /* gets what stands after the subcommand's name; returns the exit status */
+	const char *environment;	   /* lines "NAME    what it does"; NULL for none */
+	const struct conf_schema *conf;	   /* keys of the configuration file, for the manual page; NULL for none */
 };
 
 struct opt_program {
@@ -61,16 +65,22 @@ struct opt_program {
 	const char *summary;
 	const struct opt_command *const *commands;
 	size_t n_commands;
+	const char *environment; /* that all commands share, as above; NULL for none */
 };
 
-/* Reads argv into answers (preset by the caller with defaults). Operands are moved to the front of argv and counted in
- * *n_operands. E_USAGE says which word was wrong and what would be right. --help and --version print to standard output
- * and exit 0 by themselves. */
+/* Reads argv (arguments only: without the program's and the subcommand's name) into answers (preset by the caller with
+ * defaults). Operands are moved to the front of argv and counted in *n_operands. E_USAGE says which word was wrong and
+ * what would be right. --help and --version print to standard output and exit 0 by themselves, and so does
+ * --help=mdoc, which prints the manual page of a program without subcommands (section 8). */
 int opt_parse(const struct opt_command *c, const char *program, int argc, char **argv, void *answers, int *n_operands,
 	struct err *e) MUST_USE;
 
-/* main() of a program with subcommands: finds it, runs it, says what is there when it is not; the exit status. */
+/* main() of a program with subcommands: finds it, runs it, says what is there when it is not; the exit status, 2 where
+ * it was used wrongly. Knows --help, --version, "help COMMAND" and --help=mdoc (section 1). */
 int opt_main(const struct opt_program *p, int argc, char **argv);
+
+/* Prints "PROGRAM COMMAND: sentence" on standard error. */
+void opt_complain(const struct opt_command *c, const char *program, const struct err *e);
 
 void opt_help(const struct opt_command *c, const char *program, struct buf *out);
 /* A whole mdoc(7) page. section: 1 or 8. */

@@ -175,6 +175,29 @@ int str_to_double(struct str s, double *out)
 	return OK;
 }
 
+static bool continues(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+size_t str_chars(struct str s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += !continues(s.p[i]);
+	return n;
+}
+
+struct str str_upto_chars(struct str s, size_t n_chars)
+{
+	size_t i = 0;
+
+	while (i < s.n && (n_chars > 0 || continues(s.p[i])))
+		n_chars -= !continues(s.p[i++]);
+	return str_upto(s, i);
+}
+
 bool str_copy_to(struct str s, char *dst, size_t cap)
 {
 	size_t n = s.n < cap - 1 ? s.n : cap - 1;

@@ -63,6 +63,10 @@ int str_to_i64(struct str s, int64_t *out) MUST_USE;
 int str_to_u64(struct str s, uint64_t *out) MUST_USE;
 int str_to_double(struct str s, double *out) MUST_USE; /* independent of the locale; finite only */
 
+/* UTF-8: a character is a byte that does not continue one; what is no UTF-8 counts as a character a byte or so. */
+size_t str_chars(struct str s);			       /* how many */
+struct str str_upto_chars(struct str s, size_t n_chars); /* the first of them */
+
 /* Copies with a NUL, cut to cap - 1 bytes; returns false when something was cut or holds a NUL. */
 bool str_copy_to(struct str s, char *dst, size_t cap);
 
