@@ -1,8 +1,8 @@
 bin_PROGRAMS += trainspotter
 trainspotter_SOURCES = \
-	cli/cmd.h \
+	cli/cmd.c cli/cmd.h \
 	cli/main.c \
-	cli/table.h
+	cli/table.c cli/table.h
 trainspotter_LDADD = \
 	net/libnet.a detect/libdetect.a wire/libwire.a trace/libtrace.a profile/libprofile.a \
 	stat/libstat.a json/libjson.a base/libbase.a \

@@ -30,4 +30,7 @@ void table_print(const struct table *t, FILE *out, bool colour);
 
 bool cli_colour(FILE *out);
 
+/* Text from a trace or a server, on a terminal: control characters are shown as '?' (cells do that by themselves). */
+void cli_put(FILE *out, struct str text);
+
 #endif

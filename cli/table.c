@@ -1,0 +1,180 @@
+#include "cli/table.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/must.h"
+#include "base/vec.h"
+
+enum { CELLS_MAX = 16 << 20, TEXT_MAX = 512 << 20, GAP = 2 };
+
+struct cell {
+	struct str text;
+	enum table_paint paint;
+};
+VEC(cells, struct cell);
+
+struct table {
+	const struct table_column *columns;
+	size_t n_columns;
+	struct cells cells; /* row by row */
+	struct arena arena;
+	bool cut; /* a ceiling was hit; said under the table */
+};
+
+static const char *const paint_on[] = {
+	[PAINT_NONE] = "", [PAINT_BAD] = "\033[31m", [PAINT_GOOD] = "\033[32m",
+	[PAINT_DIM] = "\033[2m", [PAINT_BOLD] = "\033[1m",
+};
+
+struct table *table_new(const struct table_column *columns, size_t n)
+{
+	struct table *t = mem_get(sizeof(*t));
+
+	must(n > 0);
+	t->columns = columns;
+	t->n_columns = n;
+	t->cells.cap = CELLS_MAX;
+	arena_init(&t->arena, TEXT_MAX);
+	return t;
+}
+
+void table_free(struct table *t)
+{
+	if (t == NULL)
+		return;
+	vec_fini(&t->cells);
+	arena_fini(&t->arena);
+	mem_free(t);
+}
+
+/* A name out of a trace or an answer must not move the cursor: control characters (C0, DEL, and C1 as UTF-8) are
+ * shown as '?'. Returns how many bytes were written, never more than there were. */
+static size_t mend(const char *p, size_t n, char *out)
+{
+	size_t made = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)p[i];
+		bool c1 = c == 0xc2 && i + 1 < n && (unsigned char)p[i + 1] >= 0x80 && (unsigned char)p[i + 1] < 0xa0;
+
+		out[made++] = c < ' ' || c == 0x7f || c1 ? '?' : p[i];
+		i += c1;
+	}
+	return made;
+}
+
+void table_cell(struct table *t, struct str text, enum table_paint paint)
+{
+	char *copy = arena_get(&t->arena, text.n + 1);
+	struct cell *c = copy == NULL ? NULL : vec_push(&t->cells);
+
+	if (c == NULL) {
+		t->cut = true;
+		return;
+	}
+	*c = (struct cell){ { copy, mend(text.p, text.n, copy) }, paint };
+}
+
+void table_cell_fmt(struct table *t, enum table_paint paint, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	table_cell(t, str_of(text), paint);
+}
+
+static size_t shown_width(const struct table_column *col, struct str text)
+{
+	size_t n = str_chars(text);
+
+	return col->max_width > 0 && n > col->max_width ? col->max_width : n;
+}
+
+static void measure(const struct table *t, size_t *widths)
+{
+	for (size_t i = 0; i < t->n_columns; i++)
+		widths[i] = str_chars(str_of(t->columns[i].title));
+	for (size_t i = 0; i < t->cells.n; i++) {
+		size_t n = shown_width(&t->columns[i % t->n_columns], t->cells.v[i].text);
+
+		if (n > widths[i % t->n_columns])
+			widths[i % t->n_columns] = n;
+	}
+}
+
+static void pad(FILE *out, size_t n)
+{
+	fprintf(out, "%*s", (int)n, "");
+}
+
+/* No blanks are left at the end of a line. */
+static void print_cell(const struct table_column *col, struct str text, enum table_paint paint, size_t width, bool last,
+	FILE *out, bool colour)
+{
+	bool painted = colour && paint != PAINT_NONE;
+	size_t n = shown_width(col, text);
+
+	if (col->align == TABLE_RIGHT)
+		pad(out, width - n);
+	if (painted)
+		fputs(paint_on[paint], out);
+	if (n < str_chars(text))
+		fprintf(out, "%.*s…", STR_ARG(str_upto_chars(text, n - 1)));
+	else
+		fprintf(out, "%.*s", STR_ARG(text));
+	if (painted)
+		fputs("\033[0m", out);
+	if (!last)
+		pad(out, GAP + (col->align == TABLE_LEFT ? width - n : 0));
+}
+
+void table_print(const struct table *t, FILE *out, bool colour)
+{
+	size_t *widths = mem_get_array(t->n_columns, sizeof(*widths));
+
+	measure(t, widths);
+	for (size_t i = 0; i < t->n_columns; i++) {
+		struct table_column title = { NULL, t->columns[i].align, 0 };
+
+		print_cell(&title, str_of(t->columns[i].title), PAINT_BOLD, widths[i], i + 1 == t->n_columns, out,
+			colour);
+	}
+	fputc('\n', out);
+	for (size_t i = 0; i < t->cells.n; i++) {
+		size_t column = i % t->n_columns;
+		bool last = column + 1 == t->n_columns;
+
+		print_cell(&t->columns[column], t->cells.v[i].text, t->cells.v[i].paint, widths[column], last, out,
+			colour);
+		if (last || i + 1 == t->cells.n)
+			fputc('\n', out);
+	}
+	if (t->cut)
+		fputs("(more rows than fit in memory were left out)\n", out);
+	mem_free(widths);
+}
+
+bool cli_colour(FILE *out)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return isatty(fileno(out)) && (no == NULL || *no == '\0');
+}
+
+void cli_put(FILE *out, struct str text)
+{
+	char piece[256];
+
+	for (size_t at = 0; at < text.n; at += sizeof(piece)) {
+		struct str part = str_upto(str_from(text, at), sizeof(piece));
+
+		fwrite(piece, 1, mend(part.p, part.n, piece), out);
+	}
+}
