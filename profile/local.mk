@@ -1,3 +1,9 @@
 noinst_LIBRARIES += profile/libprofile.a
 profile_libprofile_a_SOURCES = \
-	profile/alert.h profile/op.h profile/query.h profile/verdict.h profile/window.h
+	profile/alert.c profile/alert.h \
+	profile/merge.c \
+	profile/name.h \
+	profile/op.c profile/op.h \
+	profile/query.h \
+	profile/verdict.c profile/verdict.h \
+	profile/window.c profile/window.h
