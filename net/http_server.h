@@ -1,5 +1,6 @@
 /* http_server.h — HTTP/1.1 in front of plain functions. The loop thread reads requests and writes replies; handlers run
- * on a pool of threads and may block. libevent is hidden here (for now its evhttp, guarded: doc/decisions/0003).
+ * on a pool of threads and may block. libevent's loop, listener and buffers are hidden here; requests are read by
+ * net/http_parse (why not by evhttp: doc/decisions/0003). The process must ignore SIGPIPE (base/proc.h).
  *
  * Limits: header and body sizes, connections, time for a request to arrive, requests waiting for a handler (503 with
  * Retry-After beyond). HEAD, 204 and 304 replies never carry a body. Stopping drains: no new connections, what is being
