@@ -2,3 +2,4 @@
 noinst_PROGRAMS += tools/story
 tools_story_SOURCES = tools/story.c
 tools_story_LDADD = base/libbase.a $(YAML_LIBS) -lm
+EXTRA_DIST += tools/demo
