@@ -312,11 +312,11 @@ int main(int argc, char **argv)
 	struct err e = { 0 };
 	int operands = 0, rc;
 
-	rc = opt_parse(&story_command, "story", argc, argv, &st.a, &operands, &e);
+	rc = opt_parse(&story_command, "story", argc - 1, argv + 1, &st.a, &operands, &e);
 	if (rc == OK && operands != 1)
 		rc = err_set(&e, E_USAGE, "one FOLDER is wanted, see --help");
 	if (rc == OK) {
-		st.folder = argv[0];
+		st.folder = argv[1];
 		rand_seed(&st.rand, (uint64_t)st.a.seed);
 		buf_init(&st.trace, 64 << 20);
 		rc = tell(&st, &e);
