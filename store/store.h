@@ -3,7 +3,9 @@
  *
  * Every call blocks and may be made from any thread but an event loop. Answers live in the arena the caller gives
  * (its ceiling is the answer's ceiling: E_LIMIT); histograms inside answers are freed by the answers' own _fini.
- * Lists come in pages: next is the cursor for the following page, empty at the end. */
+ * Lists come in pages: next is the cursor for the following page, empty at the end; a cursor that the list did not give
+ * out is E_USAGE. In every query to_ns 0 means no end, limit 0 the default one. A question that takes longer than 20
+ * seconds is E_LIMIT, one that finds no reader free E_BUSY, and what the disk has damaged E_CORRUPT. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -22,25 +24,27 @@ struct store;
 
 struct store_settings {
 	const char *dir;	    /* made when missing */
-	int64_t retention_raw_ns;   /* windows older than this (by their own time) are dropped */
-	int64_t retention_rollup_ns; /* hourly rollups */
-	int64_t max_bytes;	    /* size of the store's files, oldest windows go first; 0: no cap */
-	int readers;		    /* reading connections; 0: one a core */
+	int64_t retention_raw_ns;   /* windows older than this (by their own time) are dropped; 0: never */
+	int64_t retention_rollup_ns; /* hourly rollups; 0: never */
+	int64_t max_bytes;	    /* size of the database, oldest windows go first, then oldest hours; 0: no cap */
+	int readers;		    /* reading connections; 0: one a core, two at least */
 	struct metrics *metrics;    /* may be NULL */
 };
 
+/* E_BUSY: another process has it open. E_CORRUPT: damaged, with what to do. E_UNSUPPORTED: written by a newer version. */
 int store_open_sqlite(struct store **out, const struct store_settings *settings, struct err *e) MUST_USE;
-void store_close(struct store *st); /* waits for writes under way; NULL is fine */
+void store_close(struct store *st); /* does the writes under way first; no call may be inside it; NULL is fine */
 
 /* ---- writing: durable when the call returns OK. E_FULL when the disk is full, E_BUSY when the writer's queue is. */
 struct put_result {
 	uint64_t accepted, duplicates;
 };
+/* All of them or, on any error, none. E_FORMAT and E_LIMIT from window_check, with "windows[3]: " in front. */
 int store_put(struct store *st, const struct window *windows, size_t n, struct put_result *out, struct err *e) MUST_USE;
 
 struct deploy {
 	struct str service, deploy;
-	int64_t first_ns, last_ns; /* first and last window's start, or when it was announced */
+	int64_t first_ns, last_ns; /* first and last window's start; without windows when it was announced (put: first_ns) */
 	uint64_t windows, hosts;
 	struct label *labels; /* as announced */
 	size_t n_labels;
@@ -51,10 +55,11 @@ int store_put_alert(struct store *st, const struct alert *a, struct err *e) MUST
 /* Drops what is past retention and over the size cap. now_ns: wall. */
 int store_housekeep(struct store *st, int64_t now_ns, struct err *e) MUST_USE;
 
-/* ---- asking */
+/* ---- asking. Services, hosts and deploys: those whose life, from first to last window, meets the query's range; their
+ * numbers are of all their windows ever accepted (until the rollups go). */
 struct service_item {
 	struct str service;
-	struct str deploy; /* newest */
+	struct str deploy; /* the one whose first window began last */
 	uint64_t hosts, deploys, windows;
 	int64_t first_ns, last_ns;
 };
@@ -67,7 +72,7 @@ int store_services(struct store *st, const struct query *q, struct arena *a, str
 	MUST_USE;
 
 struct host_item {
-	struct str host, service, deploy; /* service and deploy of its newest window */
+	struct str host, service, deploy; /* service and deploy of its newest window of those asked for */
 	uint64_t workers, windows;
 	int64_t first_ns, last_ns;
 };
@@ -99,13 +104,16 @@ void window_list_fini(struct window_list *l);
 int store_window(struct store *st, const uint8_t id[WINDOW_ID], struct arena *a, struct window *out, struct err *e)
 	MUST_USE;
 
-/* All windows that match, merged. The caller frees *out with profile_merge_free. resolution_ns of the answer (raw: 0,
- * hour: NS_PER_HOUR) in *tier_ns. With q->op or q->has_kind only those ops. */
+/* All windows that match, merged. The caller frees *out with profile_merge_free. *tier_ns tells what answered: 0 windows
+ * alone, NS_PER_HOUR hourly rollups too. It is exact in both; only where windows are not kept any more the range's ends
+ * are widened to whole hours. With q->op or q->has_kind only those ops. */
 int store_merged(struct store *st, const struct query *q, struct profile_merge **out, int64_t *tier_ns, struct err *e)
 	MUST_USE;
 
-/* One op (q->op; q->kind where has_kind) over time: points of resolution_ns, aligned to multiples of it since 1970;
- * points without windows are left out. */
+/* One op (q->op; q->kind where has_kind, else the first kind in the enum's order that has calls in the range) over time:
+ * points of resolution_ns, aligned to multiples of it since 1970. Points without windows are left out; where the windows
+ * of a point do not have the op, op.calls is 0. No points at all for an op that was never seen. E_USAGE without q->op,
+ * E_LIMIT for more than 100,000 points. */
 struct trend_point {
 	int64_t t_ns;
 	uint64_t windows, steps;
