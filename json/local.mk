@@ -1,7 +1,8 @@
 noinst_LIBRARIES += json/libjson.a
 json_libjson_a_SOURCES = \
 	json/num.c json/num.h \
-	json/pull.h \
+	json/pull.c json/pull.h \
+	json/scan.c json/scan.h \
 	json/text.c json/text.h \
 	json/tree.h \
 	json/utf8.c json/utf8.h \

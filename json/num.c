@@ -74,6 +74,13 @@ static int split(struct str s, struct parts *out)
 	return OK;
 }
 
+bool json_number_valid(struct str number)
+{
+	struct parts n;
+
+	return split(number, &n) == OK;
+}
+
 static unsigned digit_at(const struct parts *n, size_t i)
 {
 	char c = i < n->whole.n ? n->whole.p[i] : n->fraction.p[i - n->whole.n];

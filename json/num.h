@@ -2,10 +2,13 @@
 #ifndef JSON_NUM_H
 #define JSON_NUM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/code.h"
 #include "base/str.h"
+
+bool json_number_valid(struct str number); /* by the grammar of RFC 8259, section 6 */
 
 /* A JSON number that is whole (also "1e3" and "2.0"): E_FORMAT for others, E_LIMIT when out of range. */
 int json_i64(struct str number, int64_t *out) MUST_USE;

@@ -11,8 +11,9 @@
  * object that never ends, bytes that are no UTF-8) and says what it did in the counters below.
  *
  * The rule for a raw quote in a string (tolerant): inside an object a '"' ends a string value only where what follows,
- * after white space, is '}', or ',' and then a key: '"', no quote, '"', ':'. Any other '"' and any control character
- * belongs to the string.
+ * after white space, is '}', or ',' and then a key: '"', no quote, '"', ':'. It ends a key where ':' follows, and a
+ * string in an array where ',' or ']' follows. Any other '"' and any control character belongs to the string. Where the
+ * document ends before that is clear, or nothing is clear for 4 KiB, the quote is an end.
  *
  * Depth is bounded (no recursion), token length is bounded. Runs on: one thread at a time. */
 #ifndef JSON_PULL_H
@@ -75,7 +76,8 @@ void json_feed_end(struct json_reader *r);
 enum json_token json_next(struct json_reader *r, struct json_value *v);
 
 /* Right after JSON_KEY, or where a value could come: the next value is passed over whole, without tokens (fast). Right
- * after JSON_OBJECT or JSON_ARRAY: the rest of it, its end included. The next json_next goes on behind it. */
+ * after JSON_OBJECT or JSON_ARRAY: the rest of it, its end included. The next json_next goes on behind it. Tolerant mode
+ * looks only at strings and brackets then: damage between them is passed over and not counted. */
 void json_skip(struct json_reader *r);
 
 unsigned json_depth(const struct json_reader *r); /* objects and arrays open now */
@@ -85,8 +87,10 @@ int json_reader_error(const struct json_reader *r, struct err *e);
 uint64_t json_error_offset(const struct json_reader *r);
 
 /* Tolerant, after JSON_ERROR inside an array that was at the given depth (json_depth right after its JSON_ARRAY): drops
- * bytes up to something that looks like the array's next object ("{" followed by white space and a key or "}"), and
- * goes on there. */
+ * bytes up to something that looks like the array's next object ("{" followed by white space and a key or "}", not
+ * behind ':' nor deep in another value, as far as brackets can tell) or like the array's end ("]" behind an object, all
+ * brackets since closed), and goes on there. Without effect where json_depth is less than array_depth: the array is
+ * over then, and the error stays. */
 void json_recover(struct json_reader *r, unsigned array_depth);
 
 struct json_oddities { /* what tolerant mode met, so far */
