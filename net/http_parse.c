@@ -1,6 +1,6 @@
 #include "net/http_parse.h"
 
-#include <stdio.h>
+#include "base/enc.h"
 
 enum {
 	CHUNK_DIGITS_MAX = 8,
@@ -137,7 +137,7 @@ static bool has_dot_segment(struct str path)
 	return false;
 }
 
-static int decode_path(struct arena *a, struct str raw, struct str *out)
+int http_decode(struct arena *a, struct str raw, bool plus, struct str *out)
 {
 	char *p = arena_get(a, raw.n + 1);
 	size_t n = 0;
@@ -145,24 +145,28 @@ static int decode_path(struct arena *a, struct str raw, struct str *out)
 	if (p == NULL)
 		return E_LIMIT;
 	for (size_t i = 0; i < raw.n; i++) {
-		int hi, lo;
+		uint8_t byte = (uint8_t)raw.p[i];
 
-		if (raw.p[i] != '%') {
-			p[n++] = raw.p[i];
-			continue;
+		if (byte == '%') {
+			if (raw.n - i < 3 || enc_unhex(str_make(raw.p + i + 1, 2), &byte, 1) != OK || byte == 0)
+				return E_FORMAT;
+			i += 2;
+		} else if (byte == '+' && plus) {
+			byte = ' ';
 		}
-		hi = i + 2 < raw.n ? hex_digit(raw.p[i + 1]) : -1;
-		lo = i + 2 < raw.n ? hex_digit(raw.p[i + 2]) : -1;
-		if (hi < 0 || lo < 0)
-			return E_FORMAT;
-		p[n++] = (char)(hi << 4 | lo);
-		i += 2;
+		p[n++] = (char)byte;
 	}
 	*out = str_make(p, n);
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)p[i] < 0x20 || p[i] == 0x7f)
-			return E_FORMAT;
-	return has_dot_segment(*out) ? E_FORMAT : OK;
+	return OK;
+}
+
+static int decode_path(struct arena *a, struct str raw, struct str *out)
+{
+	int rc = http_decode(a, raw, false, out);
+
+	if (rc != OK)
+		return rc;
+	return is_field_value(*out) && !has_dot_segment(*out) ? OK : E_FORMAT;
 }
 
 /* "/path?query", or the absolute form that a proxy's client sends. */

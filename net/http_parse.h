@@ -33,6 +33,10 @@ int http_head_end(const char *p, size_t n, size_t *scanned);
 /* The head (its empty line included). Texts are in the arena. On failure *why says which problem it is, *e the sentence. */
 int http_head_parse(struct arena *a, struct str head, struct http_head *out, enum problem *why, struct err *e) MUST_USE;
 
+/* "%41" to a byte and, in a query's values, '+' to a space. E_FORMAT for a bad escape or one of a NUL, E_LIMIT when the arena
+ * is full. */
+int http_decode(struct arena *a, struct str raw, bool plus, struct str *out) MUST_USE;
+
 /* ---- a chunked body */
 enum chunk_state {
 	CHUNK_SIZE,
