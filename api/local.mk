@@ -1,2 +1,19 @@
 noinst_LIBRARIES += api/libapi.a
-api_libapi_a_SOURCES =
+api_libapi_a_SOURCES = \
+	api/alerts.c \
+	api/api.c api/api.h \
+	api/call.h \
+	api/compare.c \
+	api/deploys.c \
+	api/health.c \
+	api/hosts.c \
+	api/ingest.c \
+	api/metrics.c \
+	api/page.c \
+	api/param.c api/param.h \
+	api/row.c api/row.h \
+	api/services.c \
+	api/sides.c api/sides.h \
+	api/top.c \
+	api/trend.c \
+	api/windows.c

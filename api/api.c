@@ -1,0 +1,297 @@
+/* api.c — from a request to a resource's function: the table of routes, tokens, parameters; and back. */
+#include "api/api.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "api/call.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/must.h"
+
+#define API_MAGIC UINT32_C(0x61706920)
+
+enum need { NEED_NOTHING, NEED_READ, NEED_WRITE, NEEDS };
+
+#define P(id) PARAM_BIT(PARAM_##id)
+#define P_PAGE (P(LIMIT) | P(CURSOR))
+#define P_WINDOWS (P(SERVICE) | P(DEPLOY) | P(HOST) | P(WORKER) | P(FROM) | P(TO))
+
+static const struct route {
+	enum http_method method;
+	const char *path; /* one that ends in a slash (but "/") takes one more segment as the call's tail */
+	enum need need;
+	uint32_t params;
+	api_fn *run;
+} routes[] = {
+	{ HTTP_POST, "/api/v1/windows", NEED_WRITE, 0, ingest_post },
+	{ HTTP_GET, "/api/v1/services", NEED_READ, P(SERVICE) | P_PAGE, services_get },
+	{ HTTP_GET, "/api/v1/hosts", NEED_READ, P(SERVICE) | P(DEPLOY) | P(HOST) | P_PAGE, hosts_get },
+	{ HTTP_GET, "/api/v1/deploys", NEED_READ, P(SERVICE) | P(DEPLOY) | P_PAGE, deploys_get },
+	{ HTTP_POST, "/api/v1/deploys", NEED_WRITE, 0, deploys_post },
+	{ HTTP_GET, "/api/v1/windows", NEED_READ, P_WINDOWS | P(ORDER) | P_PAGE, windows_get },
+	{ HTTP_GET, "/api/v1/windows/", NEED_READ, 0, window_get },
+	{ HTTP_GET, "/api/v1/top", NEED_READ, P_WINDOWS | P(KIND) | P(OP) | P_PAGE, top_get },
+	{ HTTP_GET, "/api/v1/trend", NEED_READ, P_WINDOWS | P(KIND) | P(OP) | P(RESOLUTION), trend_get },
+	{ HTTP_GET, "/api/v1/compare", NEED_READ, P(SERVICE) | P(BEFORE) | P(AFTER) | P(LIMIT), compare_get },
+	{ HTTP_GET, "/api/v1/alerts", NEED_READ, P(SERVICE) | P(DEPLOY) | P(STATE) | P_PAGE, alerts_get },
+	{ HTTP_GET, "/api/v1/alerts/", NEED_READ, 0, alert_get },
+	{ HTTP_GET, "/metrics", NEED_READ, 0, metrics_get },
+	{ HTTP_GET, "/-/healthy", NEED_NOTHING, 0, healthy_get },
+	{ HTTP_GET, "/-/ready", NEED_NOTHING, 0, ready_get },
+	{ HTTP_GET, "/", NEED_NOTHING, 0, page_get },
+};
+
+/* ---- life */
+
+struct api *api_new(const struct api_settings *s)
+{
+	struct api *api = mem_get(sizeof(*api));
+
+	api->magic = API_MAGIC;
+	api->set = *s;
+	ingest_count(api);
+	return api;
+}
+
+void api_free(struct api *api)
+{
+	if (api == NULL)
+		return;
+	must(api->magic == API_MAGIC);
+	for (size_t i = 0; i < api->auth.n; i++)
+		auth_free(api->auth.all[i]);
+	for (size_t i = 0; i < api->fusion.n; i++)
+		fusion_table_free(api->fusion.all[i]);
+	api->magic = MAGIC_DEAD;
+	mem_free(api);
+}
+
+static int kept_set(struct kept *k, void *p, const char *what, struct err *e)
+{
+	if (k->n == API_KEPT_MAX)
+		return err_set(e, E_LIMIT, "%s: replaced %d times already; restart to load it anew", what, API_KEPT_MAX);
+	k->all[k->n++] = p;
+	atomic_store(&k->now, p);
+	return OK;
+}
+
+int api_set_auth(struct api *api, struct auth **auth, struct err *e)
+{
+	int rc = kept_set(&api->auth, *auth, "auth.tokens_file", e);
+
+	if (rc == OK)
+		*auth = NULL;
+	return rc;
+}
+
+int api_set_fusion(struct api *api, struct fusion_table **table, struct err *e)
+{
+	int rc = kept_set(&api->fusion, *table, "detect.fusion_table", e);
+
+	if (rc == OK)
+		*table = NULL;
+	return rc;
+}
+
+const struct fusion_table *api_fusion(const struct api *api)
+{
+	return atomic_load(&api->fusion.now);
+}
+
+/* ---- what resources call */
+
+void call_problem(struct api_call *c, enum problem p, const char *parameter, const char *fmt, ...)
+{
+	char detail[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	if (c->has_problem)
+		return; /* the first one is the cause */
+	c->has_problem = true;
+	c->problem = p;
+	problem_reply(c->rp, p, parameter, "%s", detail);
+}
+
+void call_failed(struct api_call *c, int rc, const struct err *e)
+{
+	static const struct {
+		int code;
+		enum problem problem;
+	} rows[] = {
+		{ E_NOT_FOUND, PROBLEM_NOT_FOUND }, { E_USAGE, PROBLEM_PARAMETER }, { E_FORMAT, PROBLEM_PARAMETER },
+		{ E_LIMIT, PROBLEM_PARAMETER },	    { E_FULL, PROBLEM_FULL },	    { E_BUSY, PROBLEM_BUSY },
+		{ E_STOPPED, PROBLEM_BUSY },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (rows[i].code == rc) {
+			call_problem(c, rows[i].problem, NULL, "%s", e->text);
+			return;
+		}
+	log_error("api.failed", "path=\"%.*s\" code=%s err=\"%s\"", STR_ARG(c->rq->path), code_name(rc), e->text);
+	call_problem(c, PROBLEM_INTERNAL, NULL, "%s", e->text);
+}
+
+void call_list_begin(struct api_call *c)
+{
+	jw_object(&c->w);
+	jw_key_array(&c->w, "items");
+}
+
+void call_list_end(struct api_call *c, struct str next)
+{
+	jw_end(&c->w);
+	if (str_empty(next))
+		jw_key_null(&c->w, "next");
+	else
+		jw_key_str(&c->w, "next", next);
+}
+
+void call_end(struct api_call *c)
+{
+	jw_end(&c->w);
+	buf_byte(&c->rp->body, '\n');
+	if (arena_full(&c->arena))
+		call_problem(c, PROBLEM_PARAMETER, NULL, "the answer is larger than %d MiB; ask for less at once",
+			API_ANSWER_BYTES >> 20);
+}
+
+void call_write_labels(struct api_call *c, const char *key, const struct label *v, size_t n)
+{
+	jw_key_object(&c->w, key);
+	for (size_t i = 0; i < n; i++) {
+		jw_key_of(&c->w, v[i].key);
+		jw_str(&c->w, v[i].value);
+	}
+	jw_end(&c->w);
+}
+
+void call_write_ratio(struct api_call *c, const char *key, double part, double whole)
+{
+	if (whole > 0)
+		jw_key_double(&c->w, key, part / whole);
+	else
+		jw_key_null(&c->w, key);
+}
+
+void call_write_mean_ns(struct api_call *c, const char *key, int64_t ns, uint64_t n)
+{
+	if (n > 0)
+		jw_key_i64(&c->w, key, (int64_t)llround((double)ns / (double)n));
+	else
+		jw_key_null(&c->w, key);
+}
+
+/* ---- the way of a request */
+
+/* How well a route's path fits: 0 not at all; the tail is set for those that take one. */
+static bool route_fits(const struct route *r, struct str path, struct str *tail)
+{
+	struct str rest = path;
+
+	*tail = STR("");
+	if (str_eq(path, str_of(r->path)))
+		return str_eq(path, STR("/")) || !str_has_suffix(path, STR("/"));
+	if (r->path[1] == '\0' || !str_has_suffix(str_of(r->path), STR("/")) || !str_drop_prefix(&rest, str_of(r->path)))
+		return false;
+	*tail = rest;
+	return !str_empty(rest) && str_find_byte(rest, '/') == rest.n;
+}
+
+static bool method_fits(const struct route *r, enum http_method m)
+{
+	return r->method == m || (r->method == HTTP_GET && m == HTTP_HEAD);
+}
+
+static const struct route *find_route(struct api_call *c)
+{
+	struct buf allow;
+	const struct route *found = NULL;
+	struct str tail;
+
+	buf_init(&allow, 200);
+	for (size_t i = 0; i < COUNT(routes) && found == NULL; i++) {
+		if (!route_fits(&routes[i], c->rq->path, &tail))
+			continue;
+		if (method_fits(&routes[i], c->rq->method)) {
+			found = &routes[i];
+			c->tail = tail;
+		}
+		buf_fmt(&allow, "%s%s%s", allow.n > 0 ? ", " : "", http_method_name(routes[i].method),
+			routes[i].method == HTTP_GET ? ", HEAD" : "");
+	}
+	if (found == NULL && allow.n > 0) {
+		http_reply_header(c->rp, "Allow", "%s", allow.p);
+		call_problem(c, PROBLEM_METHOD, NULL, "%s does not apply to this path; %s does",
+			http_method_name(c->rq->method), allow.p);
+	} else if (found == NULL) {
+		call_problem(c, PROBLEM_NOT_FOUND, NULL, "no such path; what there is stands in doc/api.md");
+	}
+	buf_fini(&allow);
+	return found;
+}
+
+static bool check_token(struct api_call *c, enum auth_role role, struct str header)
+{
+	switch (auth_check(atomic_load(&c->api->auth.now), header, role)) {
+	case AUTH_GOOD: return true;
+	case AUTH_MISSING:
+		call_problem(c, PROBLEM_UNAUTHORIZED, NULL, "send \"Authorization: Bearer TOKEN\" with a token of role %s or admin",
+			auth_role_name(role));
+		return false;
+	case AUTH_UNKNOWN:
+		call_problem(c, PROBLEM_UNAUTHORIZED, NULL, "this token is not known");
+		return false;
+	case AUTH_WRONG:
+		call_problem(c, PROBLEM_FORBIDDEN, NULL, "this token is known, but not of role %s or admin", auth_role_name(role));
+		return false;
+	case AUTH_ANSWERS: break;
+	}
+	return false;
+}
+
+/* doc/api.md, "Who may do what". */
+static bool may(struct api_call *c, enum need need)
+{
+	struct str header = http_header_get(c->rq, "Authorization");
+	bool tokens = atomic_load(&c->api->auth.now) != NULL;
+
+	if (need == NEED_NOTHING)
+		return true;
+	if (c->rq->loopback && str_empty(header))
+		return true;
+	if (need == NEED_READ && !tokens && c->api->set.anonymous_reads && str_empty(header))
+		return true;
+	return check_token(c, need == NEED_WRITE ? AUTH_INGEST : AUTH_READ, header);
+}
+
+static bool take_params(struct api_call *c, const struct route *r)
+{
+	const char *name = NULL;
+	struct err e = { 0 };
+
+	if (params_parse(&c->arena, c->rq->query, r->params, c->api->set.wall_ns(), &c->p, &name, &e) == OK)
+		return true;
+	call_problem(c, PROBLEM_PARAMETER, name, "%s%s%s", name == NULL ? "" : name, name == NULL ? "" : ": ", e.text);
+	return false;
+}
+
+void api_handle(void *env, const struct http_request *rq, struct http_reply *rp)
+{
+	struct api_call c = { .api = MAGIC_CHECK((struct api *)env, API_MAGIC), .rq = rq, .rp = rp };
+	const struct route *r;
+
+	arena_init(&c.arena, API_ANSWER_BYTES);
+	jw_init(&c.w, &rp->body);
+	r = find_route(&c);
+	if (r != NULL && may(&c, r->need) && take_params(&c, r))
+		r->run(&c);
+	if (c.has_problem && r != NULL && r->run == ingest_post)
+		metric_add(c.api->refused[c.problem], 1);
+	arena_fini(&c.arena);
+}
