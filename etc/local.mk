@@ -1,1 +1,14 @@
-# see Makefile.am
+# what is installed beside the programs: samples of configuration, and systemd's units, in which the paths of this build stand
+pkgsysconfdir = $(sysconfdir)/trainspotter
+dist_pkgsysconf_DATA =
+dist_pkgsysconf_DATA += etc/trainspotterd.yaml
+
+unitdir = $(prefix)/lib/systemd/system
+nodist_unit_DATA =
+unit_sed = $(MKDIR_P) etc && $(SED) -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@sysconfdir[@]|$(sysconfdir)|g'
+
+nodist_unit_DATA += etc/trainspotterd.service
+EXTRA_DIST += etc/trainspotterd.service.in
+CLEANFILES += etc/trainspotterd.service
+etc/trainspotterd.service: etc/trainspotterd.service.in Makefile
+	$(AM_V_GEN)$(unit_sed) $(srcdir)/etc/trainspotterd.service.in > $@
