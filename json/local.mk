@@ -4,6 +4,6 @@ json_libjson_a_SOURCES = \
 	json/pull.c json/pull.h \
 	json/scan.c json/scan.h \
 	json/text.c json/text.h \
-	json/tree.h \
+	json/tree.c json/tree.h \
 	json/utf8.c json/utf8.h \
 	json/write.c json/write.h

@@ -8,5 +8,6 @@ tests_unit_json_test_json_SOURCES = \
 	tests/unit/json/test_num.c \
 	tests/unit/json/test_pull.c \
 	tests/unit/json/test_text.c \
+	tests/unit/json/test_tree.c \
 	tests/unit/json/test_write.c
 tests_unit_json_test_json_LDADD = $(LINK_FLOOR1)

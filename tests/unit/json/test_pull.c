@@ -673,7 +673,8 @@ START_TEST(a_real_trace_cut_at_any_byte_gives_the_same_tokens)
 	buf_init(&text, 1 << 20);
 	ck_assert_msg(file_read_all(path, &text, &e) == OK, "%s", e.text);
 	same_when_cut(buf_view(&text), 0, 0); /* whole, byte by byte */
-	buf_trim(&text, 4000);
+	if (text.n > 4000)
+		buf_trim(&text, 4000);
 	same_when_cut(buf_view(&text), 0, text.n);
 	buf_fini(&text);
 }
