@@ -27,7 +27,7 @@
 		sizeof(*(vec)->v)))
 
 #define vec_each(item, vec)                                                                                         \
-	for (__typeof__((vec)->v) item = (vec)->v, item##_end = (vec)->v + (vec)->n; item != item##_end; item++)
+	for (__typeof__(*(vec)->v) *item = (vec)->v, *item##_end = (vec)->v + (vec)->n; item != item##_end; item++)
 
 #define vec_fini(vec)                                                                                               \
 	do {                                                                                                        \
