@@ -19,6 +19,7 @@
 struct fusion_table;
 int fusion_table_new(struct fusion_table **out, struct err *e) MUST_USE; /* the compiled-in one */
 void fusion_table_free(struct fusion_table *t);
+struct str fusion_table_text(void); /* of the compiled-in one: etc/fusion.yaml */
 /* Adds a user's entries and list members to it; what is named anew replaces. E_USAGE with file and line. */
 int fusion_table_add(struct fusion_table *t, const char *path, struct err *e) MUST_USE;
 
@@ -40,6 +41,11 @@ enum judge_where {
 /* The verdict's texts and arrays live in the arena. E_LIMIT when it is full. */
 int judge(const struct side *before, const struct side *after, enum judge_where where, struct arena *a,
 	struct verdict *out, struct err *e) MUST_USE;
+
+/* The ops whose time per step changed most, largest change first, limit of them at most; for a table beside the verdict.
+ * Book-keeping rows and ops that did not change are left out. E_LIMIT when the arena is full. */
+int judge_changes(const struct side *before, const struct side *after, size_t limit, struct arena *a,
+	struct op_change **out, size_t *n, struct err *e) MUST_USE;
 
 /* Does a verdict fail a pipeline? By the kind, and for graph_breaks by whether the step slowed. */
 bool verdict_is_regression(const struct verdict *v);

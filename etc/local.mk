@@ -12,3 +12,6 @@ EXTRA_DIST += etc/trainspotterd.service.in
 CLEANFILES += etc/trainspotterd.service
 etc/trainspotterd.service: etc/trainspotterd.service.in Makefile
 	$(AM_V_GEN)$(unit_sed) $(srcdir)/etc/trainspotterd.service.in > $@
+
+# compiled in (detect/local.mk); installed to be read, and to be copied from
+dist_pkgdata_DATA = etc/fusion.yaml
