@@ -1,7 +1,18 @@
 bin_PROGRAMS += trainspotter
 trainspotter_SOURCES = \
+	cli/chart.c cli/chart.h \
 	cli/cmd.c cli/cmd.h \
+	cli/cmd_alerts.c \
+	cli/cmd_compare.c \
+	cli/cmd_deploys.c \
+	cli/cmd_hosts.c \
+	cli/cmd_services.c \
+	cli/cmd_top.c \
+	cli/cmd_trend.c \
+	cli/cmd_windows.c \
 	cli/main.c \
+	cli/ops.c cli/ops.h \
+	cli/remote.c cli/remote.h \
 	cli/table.c cli/table.h
 trainspotter_LDADD = \
 	net/libnet.a detect/libdetect.a wire/libwire.a trace/libtrace.a profile/libprofile.a \

@@ -2,14 +2,25 @@
 #include "cli/cmd.h"
 
 static const struct opt_command *const commands[] = {
-	NULL, /* one line a command, in the order of the help */
+	/* one line a command, in the order of the help */
+	&cmd_services,
+	&cmd_hosts,
+	&cmd_deploys,
+	&cmd_windows,
+	&cmd_top,
+	&cmd_trend,
+	&cmd_compare,
+	&cmd_alerts,
 };
 
 static const struct opt_program program = {
 	.name = "trainspotter",
 	.summary = "per-op timings of Trainium fleets: one trace, two deploys, weeks of history",
 	.commands = commands,
-	.n_commands = sizeof(commands) / sizeof(commands[0]) - 1,
+	.n_commands = COUNT(commands),
+	.environment = "TRAINSPOTTER_SERVER    the server's address; http://127.0.0.1:8940 without\n"
+		       "TRAINSPOTTER_TOKEN    bearer token, where --token-file is not given\n"
+		       "NO_COLOR    when set, no colour even on a terminal",
 };
 
 int main(int argc, char **argv)
