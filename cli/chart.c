@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "stat/robust.h"
 
-enum { LABEL_WIDTH = 9, MARK_LABEL_MAX = 20, MARK_LINES = 2, TIME_LABEL = 9 };
+enum { LABEL_WIDTH = 9, MARK_LABEL_MAX = 20, MARK_LINES = 2, TIME_LABEL = 8 };
 
 enum tint { TINT_NONE, TINT_DIM, TINT_BOLD, TINT_EVEN, TINT_ODD, TINTS };
 static const char *const tint_on[] = {
@@ -392,7 +392,7 @@ static int64_t choose_time_step(const struct drawing *d)
 {
 	static const int64_t steps[] = { NS_PER_S, 10 * NS_PER_S, NS_PER_MIN, 5 * NS_PER_MIN, 15 * NS_PER_MIN,
 		NS_PER_HOUR, 3 * NS_PER_HOUR, 6 * NS_PER_HOUR, 12 * NS_PER_HOUR, NS_PER_DAY, 2 * NS_PER_DAY,
-		7 * NS_PER_DAY, 14 * NS_PER_DAY, 28 * NS_PER_DAY, 91 * NS_PER_DAY, 364 * NS_PER_DAY };
+		3 * NS_PER_DAY, 7 * NS_PER_DAY, 14 * NS_PER_DAY, 28 * NS_PER_DAY, 91 * NS_PER_DAY, 364 * NS_PER_DAY };
 	double per_column = (double)(d->to_ns - d->from_ns) / d->data_columns;
 
 	for (size_t i = 0; i < COUNT(steps); i++)

@@ -1,0 +1,113 @@
+#include "cli/table.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+Suite *suite_table(void);
+
+static const struct table_column columns[] = {
+	{ "op", TABLE_LEFT, 10 },
+	{ "time", TABLE_RIGHT, 0 },
+	{ "note", TABLE_LEFT, 0 },
+};
+
+static char *text;
+
+static const char *printed(const struct table *t, bool colour)
+{
+	size_t n;
+	FILE *out;
+
+	free(text);
+	out = open_memstream(&text, &n);
+	table_print(t, out, colour);
+	fclose(out);
+	return text;
+}
+
+static void down(void)
+{
+	free(text);
+	text = NULL;
+}
+
+START_TEST(cells_line_up_by_characters_and_lines_end_without_blanks)
+{
+	struct table *t = table_new(columns, COUNT(columns));
+
+	table_cell(t, STR("aten::mul"), PAINT_NONE);
+	table_cell(t, STR("403 µs"), PAINT_NONE);
+	table_cell(t, STR("x"), PAINT_NONE);
+	table_cell(t, STR("µ"), PAINT_NONE);
+	table_cell_fmt(t, PAINT_NONE, "%d ns", 7);
+	table_cell(t, STR(""), PAINT_NONE);
+	ck_assert_str_eq(printed(t, false), "op           time  note\n"
+					    "aten::mul  403 µs  x\n"
+					    "µ            7 ns\n");
+	table_free(t);
+}
+END_TEST
+
+START_TEST(a_cell_that_is_too_wide_is_cut_with_a_sign)
+{
+	struct table *t = table_new(columns, COUNT(columns));
+
+	table_cell(t, STR("0123456789"), PAINT_NONE);
+	table_cell(t, STR("1"), PAINT_NONE);
+	table_cell(t, STR(""), PAINT_NONE);
+	table_cell(t, STR("µ123456789x"), PAINT_NONE);
+	ck_assert_str_eq(printed(t, false), "op          time  note\n"
+					    "0123456789     1\n"
+					    "µ12345678…\n");
+	table_free(t);
+}
+END_TEST
+
+START_TEST(a_name_cannot_move_the_cursor)
+{
+	struct table *t = table_new(columns, COUNT(columns));
+
+	table_cell(t, STR("a\033[2Jb\n\xc2\x9b" "c\x7f"), PAINT_NONE);
+	ck_assert_str_eq(printed(t, false), "op         time  note\na?[2Jb??c?\n");
+	table_free(t);
+}
+END_TEST
+
+START_TEST(colour_is_there_only_when_wanted_and_takes_no_width)
+{
+	struct table *t = table_new(columns, COUNT(columns));
+
+	table_cell(t, STR("a"), PAINT_BAD);
+	table_cell(t, STR("1"), PAINT_NONE);
+	table_cell(t, STR("n"), PAINT_GOOD);
+	ck_assert_str_eq(printed(t, true), "\033[1mop\033[0m  \033[1mtime\033[0m  \033[1mnote\033[0m\n"
+					   "\033[31ma\033[0m      1  \033[32mn\033[0m\n");
+	ck_assert_ptr_null(strchr(printed(t, false), '\033'));
+	table_free(t);
+}
+END_TEST
+
+START_TEST(a_table_without_rows_is_its_head)
+{
+	struct table *t = table_new(columns, COUNT(columns));
+
+	ck_assert_str_eq(printed(t, false), "op  time  note\n");
+	table_free(t);
+	table_free(NULL);
+}
+END_TEST
+
+Suite *suite_table(void)
+{
+	Suite *s = suite_create("cli/table");
+	TCase *tc = tcase_create("table");
+
+	tcase_add_checked_fixture(tc, NULL, down);
+	tcase_add_test(tc, cells_line_up_by_characters_and_lines_end_without_blanks);
+	tcase_add_test(tc, a_cell_that_is_too_wide_is_cut_with_a_sign);
+	tcase_add_test(tc, a_name_cannot_move_the_cursor);
+	tcase_add_test(tc, colour_is_there_only_when_wanted_and_takes_no_width);
+	tcase_add_test(tc, a_table_without_rows_is_its_head);
+	suite_add_tcase(s, tc);
+	return s;
+}
