@@ -180,6 +180,27 @@ static void help_exits(const struct opt_command *c, struct buf *out)
 	}
 }
 
+/* A summary as a sentence: with a capital letter, and a period where it has no mark of its own. */
+static void put_sentence(const char *summary, void (*put)(struct str, struct buf *), struct buf *out)
+{
+	char first = summary[0];
+	struct str rest = str_of(summary + (first != '\0'));
+
+	buf_byte(out, first >= 'a' && first <= 'z' ? first - 'a' + 'A' : first);
+	put(rest, out);
+	buf_text(out, str_has_suffix(rest, STR("?")) ? "\n" : ".\n");
+}
+
+static void fill_sentence(struct str rest, struct buf *out)
+{
+	struct fill f = { out, 0, 1 };
+	struct str word = str_split(&rest, ' '); /* goes on with the letter that is there */
+
+	buf_str(out, word);
+	f.column += str_chars(word);
+	fill_text(&f, rest.p == NULL ? STR("") : rest);
+}
+
 static bool stands_alone(const struct opt_command *c, const char *program)
 {
 	return strcmp(c->name, program) == 0;
@@ -188,12 +209,10 @@ static bool stands_alone(const struct opt_command *c, const char *program)
 void opt_help(const struct opt_command *c, const char *program, struct buf *out)
 {
 	bool alone = stands_alone(c, program);
-	struct fill f = { out, 0, 0 };
 
 	buf_fmt(out, "Usage: %s%s%s [OPTION]...%s%s\n\n", program, alone ? "" : " ", alone ? "" : c->name,
 		c->operands[0] != '\0' ? " " : "", c->operands);
-	fill_text(&f, str_of(c->summary));
-	buf_text(out, ".\n");
+	put_sentence(c->summary, fill_sentence, out);
 	if (c->detail != NULL)
 		help_paragraphs(c->detail, out);
 	help_options(c, out);
@@ -300,8 +319,7 @@ static void man_command(const struct opt_command *c, struct buf *out)
 	buf_fmt(out, ".Ss %s\n", c->name);
 	man_synopsis(c, false, out);
 	buf_text(out, ".Pp\n");
-	mdoc_text(str_of(c->summary), out);
-	buf_text(out, ".\n");
+	put_sentence(c->summary, mdoc_text, out);
 	if (c->detail != NULL) {
 		buf_text(out, ".Pp\n");
 		man_paragraphs(c->detail, out);

@@ -96,6 +96,13 @@ static int refusal(const struct http_answer *answer, const char *url, struct are
 	return err_set(e, E_USAGE, "%.*s (status %d)", STR_ARG(str_empty(detail) ? title : detail), answer->status);
 }
 
+static int no_answer(struct err *e)
+{
+	const struct err why = *e;
+
+	return err_set(e, E_NET, "%.300s; is trainspotterd running there? --server names another", why.text);
+}
+
 static int ask_server(const char *url, const char *token, struct reply *r, struct err *e)
 {
 	const struct http_client_settings settings = { .token = token, .connect_ns = 10 * NS_PER_S,
@@ -107,8 +114,8 @@ static int ask_server(const char *url, const char *token, struct reply *r, struc
 
 	if (rc == OK)
 		rc = http_exchange(r->client, &ask, &answer, e);
-	if (rc == E_NET && e != NULL)
-		return err_set(e, E_NET, "%.300s; is trainspotterd running there? --server names another", e->text);
+	if (rc == E_NET)
+		return no_answer(e);
 	if (rc < 0)
 		return rc;
 	if (answer->status != 200)

@@ -109,52 +109,57 @@ static void measure(const struct table *t, size_t *widths)
 	}
 }
 
-static void pad(FILE *out, size_t n)
+struct line { /* blanks are owed until something follows them, so that none are left at the end of a line */
+	FILE *out;
+	bool colour;
+	size_t owed;
+};
+
+static void print_text(struct line *l, struct str text, bool cut, enum table_paint paint)
 {
-	fprintf(out, "%*s", (int)n, "");
+	bool painted = l->colour && paint != PAINT_NONE;
+
+	fprintf(l->out, "%*s%s%.*s%s%s", (int)l->owed, "", painted ? paint_on[paint] : "", STR_ARG(text), cut ? "…" : "",
+		painted ? "\033[0m" : "");
+	l->owed = 0;
 }
 
-/* No blanks are left at the end of a line. */
-static void print_cell(const struct table_column *col, struct str text, enum table_paint paint, size_t width, bool last,
-	FILE *out, bool colour)
+static void print_cell(struct line *l, const struct table_column *col, struct str text, enum table_paint paint,
+	size_t width)
 {
-	bool painted = colour && paint != PAINT_NONE;
-	size_t n = shown_width(col, text);
+	size_t n = shown_width(col, text), chars = str_chars(text);
 
 	if (col->align == TABLE_RIGHT)
-		pad(out, width - n);
-	if (painted)
-		fputs(paint_on[paint], out);
-	if (n < str_chars(text))
-		fprintf(out, "%.*s…", STR_ARG(str_upto_chars(text, n - 1)));
-	else
-		fprintf(out, "%.*s", STR_ARG(text));
-	if (painted)
-		fputs("\033[0m", out);
-	if (!last)
-		pad(out, GAP + (col->align == TABLE_LEFT ? width - n : 0));
+		l->owed += width - n;
+	if (n > 0)
+		print_text(l, n < chars ? str_upto_chars(text, n - 1) : text, n < chars, paint);
+	l->owed += GAP + (col->align == TABLE_LEFT ? width - n : 0);
+}
+
+static void end_line(struct line *l)
+{
+	fputc('\n', l->out);
+	l->owed = 0;
 }
 
 void table_print(const struct table *t, FILE *out, bool colour)
 {
 	size_t *widths = mem_get_array(t->n_columns, sizeof(*widths));
+	struct line l = { out, colour, 0 };
 
 	measure(t, widths);
 	for (size_t i = 0; i < t->n_columns; i++) {
 		struct table_column title = { NULL, t->columns[i].align, 0 };
 
-		print_cell(&title, str_of(t->columns[i].title), PAINT_BOLD, widths[i], i + 1 == t->n_columns, out,
-			colour);
+		print_cell(&l, &title, str_of(t->columns[i].title), PAINT_BOLD, widths[i]);
 	}
-	fputc('\n', out);
+	end_line(&l);
 	for (size_t i = 0; i < t->cells.n; i++) {
 		size_t column = i % t->n_columns;
-		bool last = column + 1 == t->n_columns;
 
-		print_cell(&t->columns[column], t->cells.v[i].text, t->cells.v[i].paint, widths[column], last, out,
-			colour);
-		if (last || i + 1 == t->cells.n)
-			fputc('\n', out);
+		print_cell(&l, &t->columns[column], t->cells.v[i].text, t->cells.v[i].paint, widths[column]);
+		if (column + 1 == t->n_columns || i + 1 == t->cells.n)
+			end_line(&l);
 	}
 	if (t->cut)
 		fputs("(more rows than fit in memory were left out)\n", out);

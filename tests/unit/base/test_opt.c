@@ -160,7 +160,7 @@ START_TEST(the_help_teaches)
 	buf_init(&out, 1 << 16);
 	opt_help(&work, "prog", &out);
 	ck_assert_str_eq(out.p,
-		"Usage: prog work [OPTION]... FILE…\n\ndoes the work.\n\n"
+		"Usage: prog work [OPTION]... FILE…\n\nDoes the work.\n\n"
 		"It does what is said here, at such a length that the line has to be broken where\n"
 		"it is filled.\n\n"
 		"  verbatim \\ .line\n"
@@ -235,7 +235,7 @@ END_TEST
 
 START_TEST(the_manual_page_comes_from_the_same_tables)
 {
-	static const char *const parts[] = { ".Dt PROG 1\n", ".Nd works\n", ".Ss work\n",
+	static const char *const parts[] = { ".Dt PROG 1\n", ".Nd works\n", ".Ss work\n", "\nDoes the work.\n",
 		".It Fl n , Fl \\-limit Ar N\nHow many.\n", ".It Fl \\-max\\-output Ar SIZE\n", "  verbatim \\e .line\n",
 		"\n\\&.starts with a period\n", ".It Li prog work \\-n 5 x\nfive of x\n", ".It 2\nnothing was\n" };
 	char out[20000];

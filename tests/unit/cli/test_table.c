@@ -68,7 +68,7 @@ START_TEST(a_name_cannot_move_the_cursor)
 	struct table *t = table_new(columns, COUNT(columns));
 
 	table_cell(t, STR("a\033[2Jb\n\xc2\x9b" "c\x7f"), PAINT_NONE);
-	ck_assert_str_eq(printed(t, false), "op         time  note\na?[2Jb??c?\n");
+	ck_assert_str_eq(printed(t, false), "op          time  note\na?[2Jb??c?\n");
 	table_free(t);
 }
 END_TEST
