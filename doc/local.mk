@@ -1,4 +1,16 @@
 # manual pages and documents
+
+# The pages are printed by the programs themselves, from the tables behind --help and --print-config. A build for another
+# machine cannot run them and goes without.
+if NATIVE
+nodist_man_MANS = doc/man/trainspotter.1
+endif
+CLEANFILES += doc/man/trainspotter.1
+make_page = $(MKDIR_P) doc/man && $$program --help=mdoc > $@.tmp && mv $@.tmp $@
+
+doc/man/trainspotter.1: trainspotter$(EXEEXT)
+	$(AM_V_GEN)program=./trainspotter$(EXEEXT); $(make_page)
+
 EXTRA_DIST += doc/api.md \
 	doc/decisions/0001-floors.md \
 	doc/decisions/0002-own-json-reader.md \
