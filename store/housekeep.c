@@ -17,16 +17,27 @@ struct slice {
 
 /* ---- windows */
 
-/* The newest start among the oldest windows: from behind it on, everything is kept. */
+/* Marks the newest start of the windows that go: from behind it on, everything is kept. Nothing is written where nothing
+ * goes. */
 static int mark_gone(struct writer *w, const struct slice *sl, struct err *e)
 {
+	int64_t gone_ns = -1;
 	struct stmt s;
+	int rc;
 
 	stmt_open(&s, w->db,
-		"UPDATE meta SET value = max(value, ifnull((SELECT max(start_ns) + 1 FROM (SELECT start_ns FROM window"
-		" WHERE start_ns < ? ORDER BY start_ns, id LIMIT ?)), 0)) WHERE key = 'raw_from_ns'");
+		"SELECT ifnull(max(start_ns), -1) FROM (SELECT start_ns FROM window WHERE start_ns < ?"
+		" ORDER BY start_ns, id LIMIT ?)");
 	stmt_i64(&s, sl->before);
 	stmt_i64(&s, HOUSEKEEP_SLICE);
+	if (stmt_row(&s))
+		gone_ns = stmt_get_i64(&s, 0);
+	rc = stmt_close(&s, e);
+	if (rc < 0)
+		return rc;
+	stmt_open(&s, w->db, "UPDATE meta SET value = ? WHERE key = 'raw_from_ns' AND value < ?");
+	stmt_i64(&s, gone_ns + 1);
+	stmt_i64(&s, gone_ns + 1);
 	return stmt_run(&s, e);
 }
 

@@ -70,17 +70,21 @@ void names_forget(struct names *n)
 	names_init(n);
 }
 
-void names_trim(struct names *n)
+/* One more text always fits after this. */
+static void names_trim(struct names *n)
 {
-	if (arena_full(&n->arena) || n->arena.used > NAMES_TRIM || n->by_id.n + n->op_by_id.n > NAMES_KEYS_MAX)
+	if (arena_full(&n->arena) || n->arena.used > NAMES_TRIM)
 		names_forget(n);
 }
 
 /* Remembering is a favour: where there is no room, the next one asks the database again. */
 static void remember(struct names *n, struct map *m, struct str key, uint32_t id)
 {
-	struct str kept = arena_str(&n->arena, key);
+	struct str kept;
 
+	if (n->arena.used > NAMES_TRIM)
+		names_trim(n);
+	kept = arena_str(&n->arena, key);
 	if (!arena_full(&n->arena))
 		map_put(m, kept, id, NULL);
 }
@@ -221,10 +225,12 @@ static int load_named(struct names *n, struct stmt *s, bool with_kind, uint32_t 
 
 int names_text(struct names *n, uint32_t id, struct str *text, struct err *e)
 {
-	struct named *at = id <= NAMES_ID_MAX ? place_of(&n->by_id, id) : NULL;
+	struct named *at;
 	struct stmt s;
 	int rc = OK;
 
+	names_trim(n);
+	at = id <= NAMES_ID_MAX ? place_of(&n->by_id, id) : NULL;
 	if (at == NULL)
 		return unknown_id(id, e);
 	if (at->text.p == NULL) {
@@ -238,10 +244,12 @@ int names_text(struct names *n, uint32_t id, struct str *text, struct err *e)
 
 int names_op(struct names *n, uint32_t id, enum op_kind *kind, struct str *name, struct err *e)
 {
-	struct named *at = id <= NAMES_ID_MAX ? place_of(&n->op_by_id, id) : NULL;
+	struct named *at;
 	struct stmt s;
 	int rc = OK;
 
+	names_trim(n);
+	at = id <= NAMES_ID_MAX ? place_of(&n->op_by_id, id) : NULL;
 	if (at == NULL)
 		return unknown_id(id, e);
 	if (at->text.p == NULL) {

@@ -13,9 +13,7 @@ enum { NAMES_NONE = 0 }; /* no row has this id */
 
 struct names *names_new(struct db *db); /* borrows db */
 void names_free(struct names *n);
-/* After a rollback (ids made in it are gone); and lets go of memory when that has become much. */
-void names_forget(struct names *n);
-void names_trim(struct names *n); /* forgets where it has grown past its ceiling; what names_* returned is gone then */
+void names_forget(struct names *n); /* after a rollback: ids made in it are gone */
 
 /* NAMES_NONE where there is no such text. */
 int names_find(struct names *n, struct str text, uint32_t *id, struct err *e) MUST_USE;
@@ -23,7 +21,8 @@ int names_make(struct names *n, struct str text, uint32_t *id, struct err *e) MU
 int names_find_op(struct names *n, enum op_kind kind, struct str name, uint32_t *id, struct err *e) MUST_USE;
 int names_make_op(struct names *n, enum op_kind kind, struct str name, uint32_t *id, struct err *e) MUST_USE;
 
-/* E_CORRUPT where the id is not in the database. Texts live until names_forget or a names_trim that forgets. */
+/* E_CORRUPT where the id is not in the database. The text lives until the next call: what is kept has a ceiling, and all
+ * of it goes when that is reached. */
 int names_text(struct names *n, uint32_t id, struct str *text, struct err *e) MUST_USE;
 int names_op(struct names *n, uint32_t id, enum op_kind *kind, struct str *name, struct err *e) MUST_USE;
 

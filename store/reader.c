@@ -61,7 +61,6 @@ int reader_take(struct readers *rs, struct reader **out, struct err *e)
 	if (rc < 0)
 		return err_set(e, E_BUSY, "store: %zu questions are being answered already, try again later", rs->n);
 	r = p;
-	names_trim(r->names);
 	db_deadline(r->db, clock_mono_ns() + reader_deadline_ns);
 	rc = db_exec(r->db, "BEGIN", e);
 	if (rc < 0) {

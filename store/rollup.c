@@ -89,38 +89,7 @@ static int add_op(struct rollups *r, struct profile_merge *m, const struct op_su
 	return rc < 0 ? err_set(e, rc, "rollup: no memory for an op") : OK;
 }
 
-static int add_window(struct rollups *r, const struct rollup_key *key, const struct window *w, struct err *e)
-{
-	struct rollup *one = find(r, key);
-	int rc = OK;
-
-	if (one == NULL) {
-		one = vec_push(&r->v);
-		if (one == NULL)
-			return err_set(e, E_NOMEM, "rollup: no memory for an hour");
-		one->key = *key;
-		one->merge = profile_merge_new(ROLLUP_OPS_MAX);
-	}
-	profile_merge_add_steps(one->merge, 1, w->steps, w->has_device, w->start_ns, w->start_ns);
-	for (size_t i = 0; i < w->n_ops && rc == OK; i++)
-		rc = add_op(r, one->merge, &w->ops[i], e);
-	return rc;
-}
-
-int rollups_add(struct rollups *r, const struct window *w, const struct who *who, struct err *e)
-{
-	struct rollup_key key = { .hour = hour_of(w->start_ns), .who = *who };
-	int rc = r->v.n + 2 > ROLLUPS_MAX ? rollups_flush(r, e) : OK;
-
-	if (rc == OK)
-		rc = add_window(r, &key, w, e);
-	key.who.host = key.who.worker = NAMES_NONE;
-	if (rc == OK)
-		rc = add_window(r, &key, w, e);
-	return rc;
-}
-
-/* ---- to the database */
+/* ---- from the database */
 
 static int add_stored_ops(struct rollups *r, struct profile_merge *m, struct str blob, struct err *e)
 {
@@ -153,7 +122,8 @@ static void bind_key(struct stmt *s, const struct rollup_key *key)
 	stmt_i64(s, key->who.worker);
 }
 
-/* Adds the row that is there already, if any. */
+/* Adds the row that is there already, if any: before anything new, so that the first basis of an op stays its basis
+ * (op_summary_merge). */
 static int add_stored(struct rollups *r, struct rollup *one, struct err *e)
 {
 	struct stmt s;
@@ -171,6 +141,50 @@ static int add_stored(struct rollups *r, struct rollup *one, struct err *e)
 	close_rc = stmt_close(&s, rc == OK ? e : NULL);
 	return rc < 0 ? rc : close_rc;
 }
+
+/* ---- adding */
+
+/* The row in memory, with what the database has of it. */
+static int open_row(struct rollups *r, const struct rollup_key *key, struct rollup **out, struct err *e)
+{
+	*out = find(r, key);
+	if (*out != NULL)
+		return OK;
+	*out = vec_push(&r->v);
+	if (*out == NULL)
+		return err_set(e, E_NOMEM, "rollup: no memory for an hour");
+	(*out)->key = *key;
+	(*out)->merge = profile_merge_new(ROLLUP_OPS_MAX);
+	return add_stored(r, *out, e);
+}
+
+static int add_window(struct rollups *r, const struct rollup_key *key, const struct window *w, struct err *e)
+{
+	struct rollup *one;
+	int rc = open_row(r, key, &one, e);
+
+	if (rc < 0)
+		return rc;
+	profile_merge_add_steps(one->merge, 1, w->steps, w->has_device, w->start_ns, w->start_ns);
+	for (size_t i = 0; i < w->n_ops && rc == OK; i++)
+		rc = add_op(r, one->merge, &w->ops[i], e);
+	return rc;
+}
+
+int rollups_add(struct rollups *r, const struct window *w, const struct who *who, struct err *e)
+{
+	struct rollup_key key = { .hour = hour_of(w->start_ns), .who = *who };
+	int rc = r->v.n + 2 > ROLLUPS_MAX ? rollups_flush(r, e) : OK;
+
+	if (rc == OK)
+		rc = add_window(r, &key, w, e);
+	key.who.host = key.who.worker = NAMES_NONE;
+	if (rc == OK)
+		rc = add_window(r, &key, w, e);
+	return rc;
+}
+
+/* ---- to the database */
 
 static int ids_of(struct rollups *r, const struct merged *m, struct err *e)
 {
@@ -217,8 +231,6 @@ int rollups_flush(struct rollups *r, struct err *e)
 	int rc = OK;
 
 	vec_each(one, &r->v) {
-		if (rc == OK)
-			rc = add_stored(r, one, e);
 		if (rc == OK)
 			rc = store_one(r, &one->key, profile_merge_get(one->merge), e);
 	}

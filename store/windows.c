@@ -121,6 +121,15 @@ static int list_rows(struct windows_read *r, struct stmt *s, uint32_t limit, boo
 	return rc < 0 ? rc : close_rc;
 }
 
+/* Pages deep in a list begin at the cursor and not at the range's end: the index is searched by these. */
+static void narrow(struct filter *f, const struct query *q, const struct cursor *c)
+{
+	if (!q->newest_first && c->t_ns > f->from_ns)
+		f->from_ns = c->t_ns;
+	if (q->newest_first && c->t_ns < f->to_ns)
+		f->to_ns = c->t_ns + 1;
+}
+
 static struct str next_of(const struct query *q, const struct window *last, struct arena *a)
 {
 	struct cursor c = { .t_ns = last->start_ns, .a = str_make(last->id, WINDOW_ID) };
@@ -142,6 +151,7 @@ static int list_read(struct windows_read *r, const struct query *q, struct windo
 		rc = filter_of(&f, q, r->reader->names, e);
 	if (rc < 0 || f.nothing)
 		return rc;
+	narrow(&f, q, &c);
 	out->v = arena_get_array(r->arena, limit, sizeof(*out->v));
 	if (out->v == NULL)
 		return too_large(r->arena, e);

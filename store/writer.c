@@ -68,7 +68,6 @@ static int transact(struct writer *w, struct job *const *jobs, size_t n, struct 
 	metric_add(w->commits, 1);
 	if (db_total_changes(w->db) != changes && atomic_exchange(&w->full, false))
 		log_info("store.room", "the disk has room again");
-	names_trim(w->names);
 	return OK;
 }
 

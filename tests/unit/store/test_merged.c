@@ -95,6 +95,27 @@ START_TEST(late_and_back_dated_windows_land_where_they_belong)
 }
 END_TEST
 
+START_TEST(an_op_whose_basis_changes_keeps_the_times_of_its_first)
+{
+	struct world w;
+	struct query q = { .service = STR("s") };
+
+	world_open(&w, 22);
+	for (int i = 0; i < 6; i++) {
+		struct window *win = world_window(&w, "s", "v1", "h", "0", WORLD_START + i);
+
+		for (size_t k = 0; k < win->n_ops; k++) {
+			if (win->ops[k].basis == OP_BASIS_NONE)
+				continue;
+			win->ops[k].basis = i < 3 ? OP_BASIS_DEVICE : OP_BASIS_CPU;
+		}
+	}
+	world_put_all(&w, 2);
+	check_merged(&w, &q, NS_PER_HOUR);
+	world_close(&w);
+}
+END_TEST
+
 Suite *suite_merged(void)
 {
 	Suite *s = suite_create("store/merged");
@@ -102,6 +123,7 @@ Suite *suite_merged(void)
 
 	tcase_add_loop_test(tc, merged_is_the_merge_of_the_windows_that_match, 0, 5);
 	tcase_add_test(tc, whole_hours_come_from_rollups_and_parts_of_hours_from_windows);
+	tcase_add_test(tc, an_op_whose_basis_changes_keeps_the_times_of_its_first);
 	tcase_add_test(tc, late_and_back_dated_windows_land_where_they_belong);
 	suite_add_tcase(s, tc);
 	return s;

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/enc.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 void world_open(struct world *w, uint64_t seed)
 {
 	*w = (struct world){ .dir = "/tmp/test_store.XXXXXX" };
 	ck_assert_ptr_nonnull(mkdtemp(w->dir));
+	log_set_level(LOG_ERROR);
 	arena_init(&w->arena, (size_t)1 << 30);
 	arena_init(&w->answer, (size_t)256 << 20);
 	rand_seed(&w->rand, seed);
