@@ -217,15 +217,18 @@ static char *text_of(struct str text)
 	return p;
 }
 
+static bool text_fits(const struct conf_key *k, struct str text)
+{
+	if (has_control(text))
+		return false;
+	if (k->type == CONF_PATH)
+		return text.n == 0 ? may_be_empty(k) : text.p[0] == '/';
+	return text.n >= (uint64_t)k->min && (k->max == 0 || text.n <= (uint64_t)k->max);
+}
+
 static int to_text(const struct conf_key *k, struct str text, char **out)
 {
-	bool fits = text.n >= (uint64_t)k->min && (k->max == 0 || text.n <= (uint64_t)k->max);
-
-	if (has_control(text))
-		return E_FORMAT;
-	if (k->type == CONF_PATH)
-		fits = text.n == 0 ? may_be_empty(k) : text.p[0] == '/';
-	if (!fits)
+	if (!text_fits(k, text))
 		return E_FORMAT;
 	mem_free(*out);
 	*out = text_of(text);
@@ -278,14 +281,12 @@ static int take_texts(const struct where *w, const struct conf_key *k, const str
 		return wrong_kind(w, k, list->kind);
 	texts_fini(t);
 	for (size_t i = 0; i < list->n; i++) {
-		struct str text = list->items[i].text;
-
 		item.line = list->items[i].line;
 		if (list->items[i].kind != YAML_SCALAR)
 			return wrong_kind(&item, k, list->items[i].kind);
-		if (has_control(text) || text.n < (uint64_t)k->min || (k->max > 0 && text.n > (uint64_t)k->max))
-			return wrong_value(&item, k, text);
-		texts_add(t, text);
+		if (!text_fits(k, list->items[i].text))
+			return wrong_value(&item, k, list->items[i].text);
+		texts_add(t, list->items[i].text);
 	}
 	return OK;
 }
@@ -548,12 +549,26 @@ int conf_load(const struct conf_schema *s, const char *path, void *conf, struct 
 	return rc;
 }
 
+static int set_texts(const struct where *at, const struct conf_key *k, struct str value, void *conf)
+{
+	struct conf_texts *t = (struct conf_texts *)(void *)((char *)conf + k->offset);
+
+	texts_fini(t);
+	while (value.n > 0 && value.p != NULL) {
+		struct str text = str_split(&value, ',');
+
+		if (!text_fits(k, text))
+			return wrong_value(at, k, text);
+		texts_add(t, text);
+	}
+	return OK;
+}
+
 int conf_set(const struct conf_schema *s, void *conf, struct str name, struct str value, struct err *e)
 {
 	char path[PATH_TEXT];
 	struct where at = { NULL, 0, path, e };
 	const struct conf_key *k;
-	struct conf_texts *t;
 
 	str_copy_to(name, path, sizeof(path));
 	k = find_key(s, path);
@@ -561,13 +576,7 @@ int conf_set(const struct conf_schema *s, void *conf, struct str name, struct st
 		return unknown_key(&at, s, path);
 	if (k->type == CONF_SECTIONS)
 		return wrong(&at, "can only be given in the file");
-	if (k->type != CONF_TEXTS)
-		return take_scalar(&at, k, value, conf);
-	t = (struct conf_texts *)(void *)((char *)conf + k->offset);
-	texts_fini(t);
-	while (value.n > 0 && value.p != NULL)
-		texts_add(t, str_split(&value, ','));
-	return OK;
+	return k->type == CONF_TEXTS ? set_texts(&at, k, value, conf) : take_scalar(&at, k, value, conf);
 }
 
 /* ---- to YAML */

@@ -26,9 +26,12 @@ static void print_head(const struct json_node *alert, bool colour)
 	cli_put(stdout, json_get_str(alert, "service"));
 	fputs(" since deploy ", stdout);
 	cli_put(stdout, json_get_str(alert, "deploy"));
-	fputs(" (before: ", stdout);
-	cli_put(stdout, json_get_str(alert, "deploy_before"));
-	fputs(")\n", stdout);
+	if (!str_empty(json_get_str(alert, "deploy_before"))) {
+		fputs(" (before: ", stdout);
+		cli_put(stdout, json_get_str(alert, "deploy_before"));
+		putchar(')');
+	}
+	putchar('\n');
 }
 
 static void print_when(const char *what, const struct json_node *alert, const char *key)

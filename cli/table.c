@@ -177,9 +177,12 @@ void cli_put(FILE *out, struct str text)
 {
 	char piece[256];
 
-	for (size_t at = 0; at < text.n; at += sizeof(piece)) {
-		struct str part = str_upto(str_from(text, at), sizeof(piece));
+	while (text.n > 0) {
+		struct str part = str_upto(text, sizeof(piece));
 
+		if (part.n < text.n && (unsigned char)part.p[part.n - 1] == 0xc2)
+			part.n--; /* what mend looks at as one stays together */
 		fwrite(piece, 1, mend(part.p, part.n, piece), out);
+		text = str_from(text, part.n);
 	}
 }

@@ -197,6 +197,7 @@ START_TEST(a_key_can_be_set_from_the_command_line)
 	ck_assert_int_eq(conf.port, 1);
 	ck_assert_int_eq(conf_set(&schema, &conf, STR("listen.prot"), STR("0"), &e), E_USAGE);
 	ck_assert_str_eq(e.text, "--set listen.prot: unknown key; did you mean listen.port?");
+	ck_assert_int_eq(conf_set(&schema, &conf, STR("labels"), STR("a,\x01"), &e), E_USAGE);
 	ck_assert_int_eq(conf_set(&schema, &conf, STR("sources"), STR("x"), &e), E_USAGE);
 	ck_assert_int_eq(conf_set(&schema, &conf, STR("token_file"), STR(""), &e), OK);
 	conf_fini(&schema, &conf);

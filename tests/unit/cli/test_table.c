@@ -97,6 +97,25 @@ START_TEST(a_table_without_rows_is_its_head)
 }
 END_TEST
 
+START_TEST(text_beside_tables_cannot_move_the_cursor_either)
+{
+	char long_text[600];
+	FILE *out;
+	size_t n;
+
+	for (size_t at = 250; at < 262; at++) { /* wherever the sequence falls */
+		memset(long_text, 'x', sizeof(long_text));
+		memcpy(long_text + at, "\xc2\x9b\033", 3);
+		free(text);
+		out = open_memstream(&text, &n);
+		cli_put(out, str_make(long_text, sizeof(long_text)));
+		fclose(out);
+		ck_assert_uint_eq(n, sizeof(long_text) - 1);
+		ck_assert_ptr_null(strpbrk(text, "\x9b\033"));
+	}
+}
+END_TEST
+
 Suite *suite_table(void)
 {
 	Suite *s = suite_create("cli/table");
@@ -106,6 +125,7 @@ Suite *suite_table(void)
 	tcase_add_test(tc, cells_line_up_by_characters_and_lines_end_without_blanks);
 	tcase_add_test(tc, a_cell_that_is_too_wide_is_cut_with_a_sign);
 	tcase_add_test(tc, a_name_cannot_move_the_cursor);
+	tcase_add_test(tc, text_beside_tables_cannot_move_the_cursor_either);
 	tcase_add_test(tc, colour_is_there_only_when_wanted_and_takes_no_width);
 	tcase_add_test(tc, a_table_without_rows_is_its_head);
 	suite_add_tcase(s, tc);
