@@ -3,7 +3,10 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/must.h"
 
 Suite *suite_log(void);
 
@@ -114,6 +117,32 @@ START_TEST(a_call_site_prints_ten_lines_and_then_counts)
 }
 END_TEST
 
+START_TEST(a_broken_promise_prints_the_lines_before_it)
+{
+	struct log_site site[100] = { 0 };
+	const char *all;
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		for (int i = 0; i < 100; i++)
+			log_line(&site[i], LOG_INFO, "walk", "i=%d", i);
+		must(!"kept");
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFSIGNALED(status));
+	all = caught();
+	ck_assert_ptr_null(strstr(all, "before: <6>info walk i=35\n"));
+	for (int i = 36; i < 100; i++) {
+		char line[60];
+
+		snprintf(line, sizeof(line), "  before: <6>info walk i=%d\n", i);
+		all = strstr(all, line);
+		ck_assert_msg(all != NULL, "%s", line);
+	}
+}
+END_TEST
+
 Suite *suite_log(void)
 {
 	Suite *s = suite_create("base/log");
@@ -126,6 +155,7 @@ Suite *suite_log(void)
 	tcase_add_test(tc, a_very_long_line_is_cut_and_ends);
 	tcase_add_test(tc, levels_hold_back_what_was_not_asked_for);
 	tcase_add_test(tc, a_call_site_prints_ten_lines_and_then_counts);
+	tcase_add_test(tc, a_broken_promise_prints_the_lines_before_it);
 	suite_add_tcase(s, tc);
 	return s;
 }
