@@ -5,4 +5,5 @@ net_libnet_a_SOURCES = \
 	net/http_conn.c net/http_conn.h \
 	net/http_parse.c net/http_parse.h \
 	net/http_server.c net/http_server.h \
-	net/problem.c net/problem.h
+	net/problem.c net/problem.h \
+	net/token.c net/token.h
