@@ -1,1 +1,17 @@
-# tests of agent/
+# tests of agent/, with a made-up daemon (fake_http) and made-up traces (fake_window) linked in place of the real ones
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/agent/test_agent
+TESTS += tests/unit/agent/test_agent
+endif
+tests_unit_agent_test_agent_SOURCES = \
+	tests/unit/agent/fake_http.c tests/unit/agent/fake_http.h \
+	tests/unit/agent/fake_window.c \
+	tests/unit/agent/folder.c tests/unit/agent/folder.h \
+	tests/unit/agent/main.c \
+	tests/unit/agent/test_agent.c \
+	tests/unit/agent/test_job.c \
+	tests/unit/agent/test_options.c \
+	tests/unit/agent/test_ship.c \
+	tests/unit/agent/test_spool.c \
+	tests/unit/agent/test_watch.c
+tests_unit_agent_test_agent_LDADD = agent/libagent.a net/libnet.a $(LINK_WIRE)

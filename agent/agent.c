@@ -1,0 +1,554 @@
+#include "agent/agent.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/host.h"
+#include "agent/job.h"
+#include "agent/quarantine.h"
+#include "agent/ship.h"
+#include "agent/spool.h"
+#include "agent/watch.h"
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/must.h"
+#include "base/proc.h"
+
+enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_WANTED = 16, ONCE_TRIES = 5, JOB_TRIES = 5, HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256 };
+
+static const int64_t again_ns = 10 * NS_PER_S;
+
+struct counts {
+	uint64_t windows;     /* made and put into the spool */
+	uint64_t shipped;     /* the daemon has them now */
+	uint64_t duplicates;  /* the daemon had them already */
+	uint64_t quarantined; /* the daemon refused them for good */
+	uint64_t bad;	      /* traces that could not be read */
+	uint64_t damaged;     /* traces that could be read in part */
+	uint64_t failed;      /* traces that could not be handled now */
+};
+
+struct agent {
+	struct agent_conf conf;
+	struct agent_options options;
+	char id[HOST_ID_TEXT];
+	char host[HOST_TEXT];
+	int signal_fd;
+	struct watch_folder *folders;
+	char (*folder_texts)[2][PATH_MAX]; /* done_dir, bad_dir where they are made up */
+	struct watch *watch;
+	struct spool *spool;
+	struct job_thread *jobs;
+	struct ship *ship;
+	bool job_out, ship_out;	      /* one of each at most */
+	bool reload, stopping, gave_up;
+	struct spool_place one_by_one; /* records before this place travel alone */
+	struct counts counts;
+	uint64_t dropped_said;
+	int64_t next_status_ns;
+};
+
+/* ---- making the parts from the configuration */
+
+static int make_folders(struct agent *a, struct err *e)
+{
+	size_t n = a->conf.watch.n;
+
+	mem_free(a->folders);
+	mem_free(a->folder_texts);
+	a->folders = mem_get_array(n, sizeof(*a->folders));
+	a->folder_texts = mem_get_array(n, sizeof(*a->folder_texts));
+	for (size_t i = 0; i < n; i++) {
+		const struct watch_conf *wc = agent_conf_watch(&a->conf, i);
+		char *done = a->folder_texts[i][0], *bad = a->folder_texts[i][1];
+
+		if (strlen(wc->dir) > DIR_TEXT)
+			return err_set(e, E_USAGE, "watch: %s: path too long", wc->dir);
+		snprintf(done, PATH_MAX, "%s%s", wc->done_dir[0] ? wc->done_dir : wc->dir, wc->done_dir[0] ? "" : "/done");
+		snprintf(bad, PATH_MAX, "%s%s", wc->bad_dir[0] ? wc->bad_dir : wc->dir, wc->bad_dir[0] ? "" : "/bad");
+		a->folders[i] = (struct watch_folder){
+			.dir = wc->dir,
+			.done_dir = wc->done == DONE_MOVE ? done : NULL,
+			.bad_dir = bad,
+			.keep_files = (size_t)a->conf.keep_files,
+			.stable_ns = wc->stable_ns,
+		};
+	}
+	return OK;
+}
+
+static int open_watch(struct agent *a, struct err *e)
+{
+	int rc = make_folders(a, e);
+
+	return rc < 0 ? rc : watch_open(&a->watch, a->folders, a->conf.watch.n, a->conf.rescan_ns, e);
+}
+
+static int open_ship(struct agent *a, struct err *e)
+{
+	const struct ship_settings s = {
+		.server = a->conf.server,
+		.token_file = a->conf.token_file,
+		.ca_file = a->conf.ca_file,
+		.timeout_ns = a->conf.timeout_ns,
+		.retry_first_ns = a->conf.retry_first_ns,
+		.retry_max_ns = a->conf.retry_max_ns,
+		.tries = a->options.once ? ONCE_TRIES : 0,
+	};
+
+	return ship_start(&a->ship, &s, e);
+}
+
+static int open_spool(struct agent *a, struct err *e)
+{
+	const uint64_t cap = (uint64_t)a->conf.spool_bytes;
+	const struct spool_settings s = {
+		.cap_bytes = cap,
+		.segment_bytes = cap / SEGMENTS_WANTED < SEGMENT_BYTES ? cap / SEGMENTS_WANTED : SEGMENT_BYTES,
+	};
+	char dir[PATH_MAX];
+	int rc;
+
+	snprintf(dir, sizeof(dir), "%s/spool", a->conf.state_dir);
+	rc = spool_open(&a->spool, dir, &s, e);
+	if (rc == OK && spool_state(a->spool)->torn > 0)
+		log_info("spool.torn", "bytes=%" PRIu64 " dir=\"%s\"", spool_state(a->spool)->torn, dir);
+	return rc;
+}
+
+static void take_names(struct agent *a)
+{
+	log_set_level((enum log_level)a->conf.log_level);
+	if (a->conf.host[0] != '\0')
+		snprintf(a->host, sizeof(a->host), "%s", a->conf.host);
+	else
+		proc_host_name(a->host, sizeof(a->host));
+}
+
+static int open_state(struct agent *a, struct err *e)
+{
+	int rc;
+
+	if (strlen(a->conf.state_dir) > DIR_TEXT)
+		return err_set(e, E_USAGE, "state_dir: path too long");
+	rc = file_make_dirs(a->conf.state_dir, 0750, e);
+	if (rc == OK)
+		rc = open_spool(a, e); /* its lock keeps a second agent away from the id, too */
+	if (rc == OK)
+		rc = host_agent_id(a->conf.state_dir, a->id, e);
+	return rc;
+}
+
+int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_options *o, struct err *e)
+{
+	struct agent *a = mem_get(sizeof(*a));
+	int rc;
+
+	a->conf = *cf;
+	*cf = (struct agent_conf){ .server = NULL };
+	a->options = *o;
+	a->signal_fd = -1;
+	take_names(a);
+	rc = proc_signals_open(&a->signal_fd, e);
+	if (rc == OK)
+		rc = open_state(a, e);
+	if (rc == OK)
+		rc = open_watch(a, e);
+	if (rc == OK)
+		rc = job_thread_start(&a->jobs, e);
+	if (rc == OK)
+		rc = open_ship(a, e);
+	if (rc < 0) {
+		agent_close(a);
+		return rc;
+	}
+	*out = a;
+	return OK;
+}
+
+void agent_close(struct agent *a)
+{
+	if (a == NULL)
+		return;
+	ship_stop(a->ship);
+	job_thread_stop(a->jobs);
+	watch_close(a->watch);
+	spool_close(a->spool);
+	if (a->signal_fd >= 0)
+		close(a->signal_fd);
+	mem_free(a->folders);
+	mem_free(a->folder_texts);
+	agent_conf_fini(&a->conf);
+	mem_free(a);
+}
+
+/* ---- traces */
+
+static void start_job(struct agent *a, int64_t now_ns)
+{
+	const struct watch_conf *wc;
+	struct watch_file file;
+	struct job *j;
+
+	if (a->job_out || a->reload || !watch_next(a->watch, now_ns, &file))
+		return;
+	wc = agent_conf_watch(&a->conf, file.folder);
+	j = job_new();
+	j->file = file;
+	j->agent_version = STR(PACKAGE_VERSION);
+	j->origin = (struct window_origin){
+		.agent_id = str_of(a->id),
+		.source = STR("watch"),
+		.service = str_of(wc->service),
+		.deploy = str_of(wc->deploy),
+		.host = str_of(a->host),
+		.worker = str_of(wc->worker),
+	};
+	j->limits = (struct trace_limits){ (uint64_t)a->conf.max_output, (uint64_t)a->conf.max_ratio,
+		(uint64_t)a->conf.max_events };
+	j->cpu_percent = a->options.once ? 100 : a->conf.cpu_percent;
+	j->cpu_burst_ns = a->conf.cpu_burst_ns;
+	job_give(a->jobs, &j);
+	a->job_out = true;
+}
+
+/* Why it is over with a trace: no reading again can mend what is in the file. */
+static bool is_final(int rc)
+{
+	return rc == E_FORMAT || rc == E_LIMIT || rc == E_CORRUPT || rc == E_UNSUPPORTED || rc == E_USAGE;
+}
+
+static void try_later(struct agent *a, const struct job *j, const struct err *why, int64_t now_ns)
+{
+	a->counts.failed++;
+	log_warn("trace.later", "file=\"%s\" tries=%u err=\"%s\"", j->file.path, j->file.tries + 1, why->text);
+	if (a->options.once)
+		watch_leave(a->watch, &j->file);
+	else
+		watch_again(a->watch, &j->file, now_ns, again_ns << (j->file.tries < 8 ? j->file.tries : 8));
+}
+
+static void put_away(struct agent *a, const struct job *j, const struct err *why, int64_t now_ns)
+{
+	struct err e = { 0 };
+
+	a->counts.bad++;
+	log_warn("trace.bad", "file=\"%s\" reason=\"%s\"", j->file.path, why->text);
+	if (watch_bad(a->watch, &j->file, now_ns, &e) < 0)
+		log_error("trace.stuck", "file=\"%s\" err=\"%s\"", j->file.path, e.text);
+}
+
+static void say_window(struct agent *a, const struct job *j)
+{
+	a->counts.windows++;
+	a->counts.damaged += j->flags != 0;
+	if (j->flags != 0)
+		log_warn("trace.damaged", "file=\"%s\" window=%s events=%" PRIu64 " reason=%s", j->file.path, j->window_text,
+			j->report.events, j->report.n_skips > 0 ? j->report.skips[0].reason : "unknown");
+	else
+		log_debug("trace.read", "file=\"%s\" window=%s events=%" PRIu64 " bytes=%zu", j->file.path, j->window_text,
+			j->report.events, j->batch.n);
+}
+
+/* The window is in the spool before the file goes; killed in between, the same window is made again. */
+static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
+{
+	struct err e = { 0 };
+	int rc = spool_append(a->spool, buf_view(&j->batch), &e);
+
+	if (rc == E_LIMIT) {
+		put_away(a, j, &e, now_ns);
+	} else if (rc < 0) {
+		try_later(a, j, &e, now_ns);
+	} else {
+		say_window(a, j);
+		if (watch_done(a->watch, &j->file, now_ns, &e) < 0)
+			log_error("trace.stuck", "file=\"%s\" err=\"%s\"", j->file.path, e.text);
+	}
+}
+
+static void take_job(struct agent *a, int64_t now_ns)
+{
+	struct job *j = job_fetch(a->jobs);
+
+	if (j == NULL)
+		return;
+	a->job_out = false;
+	crash_point("job.made");
+	if (!watch_same(&j->file) || j->rc == E_NOT_FOUND)
+		watch_again(a->watch, &j->file, now_ns, NS_PER_S); /* another file by now, or gone */
+	else if (j->rc == OK)
+		keep_window(a, j, now_ns);
+	else if (is_final(j->rc) || j->file.tries + 1 >= JOB_TRIES)
+		put_away(a, j, &j->err, now_ns);
+	else
+		try_later(a, j, &j->err, now_ns);
+	job_free(j);
+}
+
+/* ---- shipping */
+
+static bool place_before(struct spool_place a, struct spool_place b)
+{
+	return a.segment != b.segment ? a.segment < b.segment : a.offset < b.offset;
+}
+
+/* As many records as fit into one batch; one where a batch with it was refused. */
+static void fill_shipment(struct agent *a, struct shipment *s)
+{
+	struct spool_place at = spool_first(a->spool);
+	size_t bytes = 0;
+
+	while (s->n_parts < SHIP_PARTS_MAX) {
+		struct spool_place next = at;
+		struct buf *part = shipment_part(s);
+
+		if (spool_read(a->spool, &next, part, NULL) < 0)
+			return;
+		if (s->n_parts > 0 && bytes + part->n > (size_t)a->conf.batch_bytes)
+			return;
+		bytes += part->n;
+		s->n_parts++;
+		s->upto = next;
+		if (place_before(at, a->one_by_one))
+			return;
+		at = next;
+	}
+}
+
+static void start_shipment(struct agent *a)
+{
+	struct shipment *s;
+
+	if (a->ship_out || a->reload || a->gave_up || spool_state(a->spool)->records == 0)
+		return;
+	s = shipment_new();
+	fill_shipment(a, s);
+	if (s->n_parts == 0) {
+		shipment_free(s);
+		spool_forget(a->spool, spool_end(a->spool)); /* damaged to the last byte */
+		return;
+	}
+	ship_give(a->ship, &s);
+	a->ship_out = true;
+}
+
+static void quarantine(struct agent *a, const struct shipment *s)
+{
+	char dir[PATH_MAX];
+	struct err e = { 0 };
+
+	snprintf(dir, sizeof(dir), "%s/quarantine", a->conf.state_dir);
+	log_error("ship.refused", "status=%d dir=\"%s\" reason=\"%s\"", s->status, dir, s->err.text);
+	a->counts.quarantined++;
+	if (quarantine_put(dir, clock_wall_ns(), buf_view(&s->parts[0]), str_of(s->err.text),
+		    (size_t)a->conf.quarantine_batches, &e) < 0)
+		log_error("ship.lost", "err=\"%s\"", e.text); /* it is refused all the same */
+	crash_point("ship.quarantined");
+}
+
+static void finish_shipment(struct agent *a, const struct shipment *s)
+{
+	switch (s->outcome) {
+	case SHIP_ACCEPTED:
+		a->counts.shipped += s->accepted;
+		a->counts.duplicates += s->duplicates;
+		log_debug("ship.done", "accepted=%" PRIu64 " duplicates=%" PRIu64, s->accepted, s->duplicates);
+		crash_point("ship.accepted");
+		spool_forget(a->spool, s->upto);
+		break;
+	case SHIP_REFUSED:
+		if (s->n_parts > 1) {
+			a->one_by_one = s->upto;
+			log_warn("ship.split", "windows=%zu status=%d reason=\"%s\"", s->n_parts, s->status, s->err.text);
+			break;
+		}
+		quarantine(a, s);
+		spool_forget(a->spool, s->upto);
+		break;
+	case SHIP_GAVE_UP:
+		a->gave_up = true;
+		log_error("ship.gave-up", "windows=%" PRIu64 " err=\"%s\"", spool_state(a->spool)->records, s->err.text);
+		break;
+	case SHIP_STOPPED:
+	case SHIP_OUTCOMES: break;
+	}
+}
+
+static void take_shipment(struct agent *a)
+{
+	struct shipment *s = ship_fetch(a->ship);
+
+	if (s == NULL)
+		return;
+	a->ship_out = false;
+	finish_shipment(a, s);
+	shipment_free(s);
+}
+
+/* ---- signals, status, reload */
+
+static void say_status(struct agent *a)
+{
+	const struct spool_state *st = spool_state(a->spool);
+	const struct counts *c = &a->counts;
+
+	log_info("agent.status",
+		"windows=%" PRIu64 " shipped=%" PRIu64 " duplicates=%" PRIu64 " waiting=%" PRIu64 " waiting_bytes=%" PRIu64
+		" dropped=%" PRIu64 " quarantined=%" PRIu64 " bad_traces=%" PRIu64 " damaged_traces=%" PRIu64
+		" spool_damaged=%" PRIu64,
+		c->windows, c->shipped, c->duplicates, st->records, st->bytes, st->dropped, c->quarantined, c->bad, c->damaged,
+		st->damaged);
+}
+
+static void say_dropped(struct agent *a)
+{
+	uint64_t dropped = spool_state(a->spool)->dropped;
+
+	if (dropped == a->dropped_said)
+		return;
+	log_error("spool.dropped", "windows=%" PRIu64 " total=%" PRIu64 " reason=full max=%" PRId64,
+		dropped - a->dropped_said, dropped, a->conf.spool_bytes);
+	a->dropped_said = dropped;
+}
+
+/* The new configuration in force; the parts that it touches are made anew. */
+static int take_conf(struct agent *a, struct agent_conf *cf, struct err *e)
+{
+	int rc;
+
+	watch_close(a->watch);
+	a->watch = NULL;
+	ship_stop(a->ship);
+	a->ship = NULL;
+	a->ship_out = false;
+	agent_conf_fini(&a->conf);
+	a->conf = *cf;
+	take_names(a);
+	rc = open_watch(a, e);
+	return rc < 0 ? rc : open_ship(a, e);
+}
+
+/* Only while no trace is out: the job borrows names from the configuration. */
+static void reload(struct agent *a)
+{
+	struct agent_conf cf;
+	struct err e = { 0 };
+
+	a->reload = false;
+	proc_notify("RELOADING=1");
+	if (agent_conf_load(&cf, &a->options, &e) < 0) {
+		log_error("config.refused", "err=\"%s\" the old configuration stays in force", e.text);
+	} else {
+		if (strcmp(cf.state_dir, a->conf.state_dir) != 0 || cf.spool_bytes != a->conf.spool_bytes)
+			log_warn("config.later", "keys=\"state_dir spool.max\" they take effect at the next start");
+		mem_free(cf.state_dir);
+		cf.state_dir = mem_dup_text(a->conf.state_dir);
+		cf.spool_bytes = a->conf.spool_bytes;
+		if (take_conf(a, &cf, &e) < 0) {
+			log_error("agent.failed", "err=\"%s\"", e.text);
+			a->stopping = a->gave_up = true;
+		} else {
+			log_info("config.reloaded", "file=\"%s\" server=\"%s\"", a->options.config, a->conf.server);
+		}
+	}
+	proc_notify("READY=1");
+}
+
+static void take_signal(struct agent *a)
+{
+	switch (proc_wait_signal(a->signal_fd, 0)) {
+	case SIGTERM:
+	case SIGINT: a->stopping = true; break;
+	case SIGHUP: a->reload = true; break;
+	case SIGUSR1: say_status(a); break;
+	default: break;
+	}
+}
+
+/* ---- the loop */
+
+static int timeout_ms(int64_t until_ns, int64_t now_ns)
+{
+	int64_t ms = until_ns <= now_ns ? 0 : (until_ns - now_ns) / NS_PER_MS + 1;
+
+	return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+static void wait_for_something(struct agent *a, int64_t now_ns)
+{
+	struct pollfd fds[] = {
+		{ .fd = a->signal_fd, .events = POLLIN },
+		{ .fd = watch_fd(a->watch), .events = POLLIN },
+		{ .fd = job_fd(a->jobs), .events = POLLIN },
+		{ .fd = ship_fd(a->ship), .events = POLLIN },
+	};
+	int64_t wake = watch_wake_ns(a->watch, a->job_out);
+
+	if (a->next_status_ns < wake)
+		wake = a->next_status_ns;
+	poll(fds, COUNT(fds), timeout_ms(wake, now_ns));
+}
+
+static void step(struct agent *a)
+{
+	int64_t now = clock_mono_ns();
+
+	watch_look(a->watch, now);
+	take_job(a, now);
+	take_shipment(a);
+	if (a->reload && !a->job_out)
+		reload(a);
+	if (a->stopping)
+		return;
+	start_job(a, now);
+	start_shipment(a);
+	say_dropped(a);
+	if (now >= a->next_status_ns) {
+		if (a->next_status_ns > 0)
+			say_status(a);
+		a->next_status_ns = now + a->conf.status_ns;
+	}
+}
+
+static bool once_done(const struct agent *a)
+{
+	if (!a->options.once || a->job_out || a->ship_out || !watch_idle(a->watch))
+		return false;
+	return a->gave_up || spool_state(a->spool)->records == 0;
+}
+
+static bool all_shipped(const struct agent *a)
+{
+	const struct spool_state *st = spool_state(a->spool);
+
+	return st->records == 0 && st->dropped == 0 && st->damaged == 0 && a->counts.quarantined == 0 && a->counts.bad == 0 &&
+	       a->counts.failed == 0;
+}
+
+int agent_run(struct agent *a)
+{
+	log_info("agent.ready", "host=\"%s\" agent=%s server=\"%s\" folders=%zu waiting=%" PRIu64, a->host, a->id,
+		a->conf.server, a->conf.watch.n, spool_state(a->spool)->records);
+	proc_notify("READY=1");
+	for (;;) {
+		step(a);
+		if (a->stopping || once_done(a))
+			break;
+		wait_for_something(a, clock_mono_ns());
+		take_signal(a);
+	}
+	proc_notify("STOPPING=1");
+	say_status(a);
+	if (a->options.once)
+		return all_shipped(a) ? 0 : AGENT_FAILED;
+	return a->gave_up ? AGENT_FAILED : 0;
+}

@@ -1,0 +1,162 @@
+#include "agent/job.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/chan.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/must.h"
+#include "base/thread.h"
+#include "wire/wire.h"
+
+enum { JOB_ARENA_MAX = 256 << 20, JOB_BATCH_MAX = 16 << 20, JOB_NICE = 19 };
+
+static const int64_t pause_max_ns = 10 * NS_PER_MIN;
+
+struct job *job_new(void)
+{
+	struct job *j = mem_get(sizeof(*j));
+
+	buf_init(&j->batch, JOB_BATCH_MAX);
+	return j;
+}
+
+void job_free(struct job *j)
+{
+	if (j == NULL)
+		return;
+	buf_fini(&j->batch);
+	mem_free(j);
+}
+
+void job_do(struct job *j)
+{
+	struct window w = { .ops = NULL };
+	struct wire_batch b = { .agent_id = j->origin.agent_id, .agent_version = j->agent_version, .windows = &w,
+		.n_windows = 1 };
+	struct arena a;
+
+	arena_init(&a, JOB_ARENA_MAX);
+	err_clear(&j->err);
+	buf_reset(&j->batch);
+	j->rc = window_from_file(&a, j->file.path, &j->origin, &j->limits, &w, &j->report, &j->err);
+	if (j->rc == OK) {
+		window_id_text(w.id, j->window_text);
+		j->flags = w.flags;
+		j->rc = window_check(&w, &j->err);
+	}
+	if (j->rc == OK)
+		j->rc = wire_encode(&b, &j->batch, &j->err);
+	window_fini(&w);
+	arena_fini(&a);
+}
+
+int64_t job_budget(int64_t *credit_ns, int64_t elapsed_ns, int64_t used_ns, int64_t percent, int64_t burst_ns)
+{
+	int64_t pause;
+
+	if (percent >= 100)
+		return 0;
+	*credit_ns += elapsed_ns / 100 * percent;
+	if (*credit_ns > burst_ns)
+		*credit_ns = burst_ns;
+	*credit_ns -= used_ns;
+	if (*credit_ns >= 0)
+		return 0;
+	pause = -*credit_ns / percent * 100;
+	return pause < pause_max_ns ? pause : pause_max_ns;
+}
+
+struct job_thread {
+	struct thread *thread;
+	struct chan *todo, *done;
+};
+
+static int64_t cpu_ns(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* The result goes out before the pause, so that only the next file waits. */
+static void job_run(struct thread *thread, void *arg)
+{
+	struct job_thread *t = arg;
+	int64_t credit = INT64_MAX / 2, last = clock_mono_ns(), used = cpu_ns();
+	void *p;
+
+	setpriority(PRIO_PROCESS, 0, JOB_NICE); /* of this thread, on Linux; it only ever gets nicer */
+	while (chan_pop(t->todo, &p, -1) == OK) {
+		struct job *j = p;
+		int64_t percent = j->cpu_percent, burst = j->cpu_burst_ns, now, pause;
+
+		job_do(j);
+		malloc_trim(0); /* a large trace must not stay in the resident size of an idle agent */
+		if (chan_push(t->done, j, -1) < 0)
+			job_free(j);
+		now = clock_mono_ns();
+		if (credit > burst)
+			credit = burst;
+		pause = job_budget(&credit, now - last, cpu_ns() - used, percent, burst);
+		last = now;
+		used = cpu_ns();
+		if (pause > 0 && thread_sleep(thread, pause))
+			break;
+	}
+}
+
+int job_thread_start(struct job_thread **out, struct err *e)
+{
+	struct job_thread *t = mem_get(sizeof(*t));
+	int rc;
+
+	t->todo = chan_new(1);
+	t->done = chan_new(1);
+	chan_fd(t->done); /* made by the thread that polls it */
+	rc = thread_start(&t->thread, "job", job_run, t, e);
+	if (rc < 0) {
+		job_thread_stop(t);
+		return rc;
+	}
+	*out = t;
+	return OK;
+}
+
+void job_thread_stop(struct job_thread *t)
+{
+	void *p;
+
+	if (t == NULL)
+		return;
+	chan_close(t->todo);
+	thread_join(t->thread);
+	while (chan_pop(t->todo, &p, 0) == OK)
+		job_free(p);
+	while (chan_pop(t->done, &p, 0) == OK)
+		job_free(p);
+	chan_free(t->todo);
+	chan_free(t->done);
+	mem_free(t);
+}
+
+void job_give(struct job_thread *t, struct job **j)
+{
+	must(chan_try_push(t->todo, *j) == OK);
+	*j = NULL;
+}
+
+int job_fd(struct job_thread *t)
+{
+	return chan_fd(t->done);
+}
+
+struct job *job_fetch(struct job_thread *t)
+{
+	void *p;
+
+	return chan_pop(t->done, &p, 0) == OK ? p : NULL;
+}

@@ -1,0 +1,47 @@
+/* job.h — one trace file becomes one encoded batch, on a thread of its own that is niced and held to a budget of CPU
+ * time. One job at a time: whoever wants the next one done waits for the last. */
+#ifndef AGENT_JOB_H
+#define AGENT_JOB_H
+
+#include <stdint.h>
+
+#include "agent/watch.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "trace/window.h"
+
+struct job {
+	/* in; the texts are borrowed until the job is back */
+	struct watch_file file;
+	struct window_origin origin;
+	struct str agent_version;
+	struct trace_limits limits;
+	int64_t cpu_percent, cpu_burst_ns; /* of one core, on average; 100: no limit */
+	/* out */
+	int rc;
+	struct err err;
+	struct buf batch; /* a WindowBatch with this one window, as wire_encode makes it */
+	char window_text[WINDOW_ID_TEXT];
+	struct trace_report report;
+	uint32_t flags; /* the window's */
+};
+
+struct job *job_new(void);
+void job_free(struct job *j);
+
+/* In the caller's thread. */
+void job_do(struct job *j);
+
+struct job_thread;
+
+int job_thread_start(struct job_thread **out, struct err *e) MUST_USE;
+void job_thread_stop(struct job_thread *t); /* waits for the job at hand; frees what nobody fetched */
+void job_give(struct job_thread *t, struct job **j); /* takes *j; at most one is out at a time */
+int job_fd(struct job_thread *t);	       /* readable when one is done */
+struct job *job_fetch(struct job_thread *t);  /* NULL when none is done */
+
+/* The budget: credit grows by percent of the time that goes by, up to the burst, and shrinks by CPU time used. Returns
+ * how long to pause before the next job. */
+int64_t job_budget(int64_t *credit_ns, int64_t elapsed_ns, int64_t used_ns, int64_t percent, int64_t burst_ns);
+
+#endif

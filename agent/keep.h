@@ -1,0 +1,17 @@
+/* keep.h — folders where things are put aside for people to look at, with a ceiling: the oldest files go first. */
+#ifndef AGENT_KEEP_H
+#define AGENT_KEEP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Moves from into folder dir (made when missing, same file system) under its own name, or with ".1", ".2" … behind it
+ * where that is taken. A side file that belongs to it may follow under the same name plus suffix. */
+int keep_move(const char *from, const char *dir, const char *side_suffix, struct err *e) MUST_USE;
+
+/* Removes the oldest regular files of dir until at most max_files are left. Returns how many went. */
+size_t keep_trim(const char *dir, size_t max_files);
+
+#endif

@@ -1,0 +1,54 @@
+/* options.h — the agent's configuration: /etc/trainspotter/agent.yaml against the table in options.c, and its command line. */
+#ifndef AGENT_OPTIONS_H
+#define AGENT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/conf.h"
+#include "base/opt.h"
+
+/* Exit statuses besides 0. 78 is EX_CONFIG of sysexits.h: systemd does not restart into the same mistake. */
+enum { AGENT_FAILED = 1, AGENT_USAGE = 2, AGENT_BAD_CONFIG = 78 };
+
+struct watch_conf {
+	char *dir, *service, *deploy, *worker;
+	int64_t done; /* DONE_REMOVE, DONE_MOVE */
+	char *done_dir, *bad_dir; /* "": dir/done, dir/bad */
+	int64_t stable_ns;
+};
+enum { DONE_REMOVE, DONE_MOVE };
+
+struct agent_conf {
+	char *server, *token_file, *ca_file;
+	char *state_dir, *host;
+	struct conf_sections watch; /* struct watch_conf */
+	int64_t rescan_ns, keep_files;
+	int64_t spool_bytes;
+	int64_t batch_bytes, timeout_ns, retry_first_ns, retry_max_ns;
+	int64_t quarantine_batches;
+	int64_t cpu_percent, cpu_burst_ns;
+	int64_t max_output, max_ratio, max_events;
+	int64_t log_level, status_ns;
+};
+
+extern const struct conf_schema agent_schema;
+
+struct agent_options {
+	const char *config;
+	bool check, print_config, once;
+	struct opt_texts set;
+};
+
+extern const struct opt_command agent_command;
+
+/* Defaults, the file, what --set says, and what no single key can know. E_USAGE, E_NOT_FOUND name file, line and key. */
+int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct err *e) MUST_USE;
+void agent_conf_fini(struct agent_conf *cf);
+
+static inline const struct watch_conf *agent_conf_watch(const struct agent_conf *cf, size_t i)
+{
+	return (const struct watch_conf *)cf->watch.v + i;
+}
+
+#endif

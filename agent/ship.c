@@ -1,0 +1,340 @@
+#include "agent/ship.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+
+#include "base/chan.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/must.h"
+#include "base/rand.h"
+#include "base/thread.h"
+#include "json/tree.h"
+#include "net/http_client.h"
+#include "net/token.h"
+#include "wire/wire.h"
+
+enum { ANSWER_MAX = 64 << 10, JOIN_ARENA_MAX = 128 << 20, JOINED_MAX = 16 << 20 };
+
+static const int64_t connect_ns = 10 * NS_PER_S, retry_after_max_ns = NS_PER_HOUR;
+
+struct ship {
+	struct thread *thread;
+	struct chan *todo, *done;
+	char *url, *token_file, *ca_file;
+	struct ship_settings settings; /* numbers only: the texts are the three above */
+	/* the ship thread's own */
+	struct thread *self;
+	struct http_client *client;
+	struct rand_gen rand;
+	struct buf joined;
+};
+
+struct shipment *shipment_new(void)
+{
+	return mem_get(sizeof(struct shipment));
+}
+
+void shipment_free(struct shipment *s)
+{
+	if (s == NULL)
+		return;
+	for (size_t i = 0; i < SHIP_PARTS_MAX; i++)
+		buf_fini(&s->parts[i]);
+	mem_free(s);
+}
+
+struct buf *shipment_part(struct shipment *s)
+{
+	struct buf *part = &s->parts[s->n_parts];
+
+	must(s->n_parts < SHIP_PARTS_MAX);
+	if (part->cap == 0)
+		buf_init(part, SPOOL_RECORD_MAX);
+	buf_reset(part);
+	return part;
+}
+
+/* ---- one batch of many */
+
+static int append_windows(struct arena *a, struct str part, struct window *windows, struct wire_batch *all,
+	struct err *e)
+{
+	const struct wire_limits limits = { SPOOL_RECORD_MAX, 64u << 20, 1 };
+	struct wire_batch one;
+	int rc = wire_decode(a, part, WIRE_PROTOBUF, true, &limits, &one, e);
+
+	if (rc < 0)
+		return rc;
+	all->agent_id = one.agent_id;
+	all->agent_version = one.agent_version;
+	windows[all->n_windows++] = one.windows[0]; /* and its histograms */
+	return OK;
+}
+
+int ship_join(const struct shipment *s, struct buf *out, struct err *e)
+{
+	struct wire_batch all = { .agent_id = STR("") };
+	struct arena a;
+	int rc = OK;
+
+	arena_init(&a, JOIN_ARENA_MAX);
+	all.windows = arena_get_array(&a, s->n_parts, sizeof(*all.windows));
+	for (size_t i = 0; i < s->n_parts && rc == OK; i++)
+		rc = append_windows(&a, buf_view(&s->parts[i]), all.windows, &all, e);
+	if (rc == OK)
+		rc = wire_encode(&all, out, e);
+	wire_batch_fini(&all);
+	arena_fini(&a);
+	return rc;
+}
+
+/* ---- what an answer means */
+
+enum ship_meaning ship_judge(int status)
+{
+	static const int never[] = { 400, 413, 415, 422 };
+
+	if (status >= 200 && status < 300)
+		return SHIP_TAKEN;
+	for (size_t i = 0; i < COUNT(never); i++)
+		if (status == never[i])
+			return SHIP_NEVER;
+	return SHIP_AGAIN;
+}
+
+/* A 2xx of something that is no daemon (a portal, a wrong port) must not make the agent forget: the answer has to say
+ * how many windows were taken. */
+static int read_counts(struct shipment *s, struct str body)
+{
+	const struct json_node *root;
+	struct arena a;
+	int rc;
+
+	arena_init(&a, ANSWER_MAX * 16);
+	rc = json_parse(&a, body, &root, NULL);
+	if (rc == OK && json_get(root, "accepted") == NULL)
+		rc = E_FORMAT;
+	if (rc == OK) {
+		s->accepted = (uint64_t)json_get_i64(root, "accepted", 0);
+		s->duplicates = (uint64_t)json_get_i64(root, "duplicates", 0);
+	} else {
+		rc = err_set(&s->err, E_FORMAT, "status %d, but no {\"accepted\":…}: is that a Trainspotter daemon?", s->status);
+	}
+	arena_fini(&a);
+	return rc;
+}
+
+/* The problem document's "detail", else the status alone. */
+static void read_problem(struct shipment *s, struct str body)
+{
+	const struct json_node *root;
+	struct str detail = STR("");
+	struct arena a;
+
+	arena_init(&a, ANSWER_MAX * 16);
+	if (json_parse(&a, body, &root, NULL) == OK)
+		detail = json_get_str(root, "detail");
+	err_set(&s->err, E_NET, "status %d%s%.*s", s->status, str_empty(detail) ? "" : ": ",
+		STR_ARG(str_upto(detail, 300)));
+	arena_fini(&a);
+}
+
+/* ---- exchanges */
+
+static int open_client(struct ship *sh, struct err *e)
+{
+	char *token = NULL;
+	struct http_client_settings hs = {
+		.ca_file = sh->ca_file[0] == '\0' ? NULL : sh->ca_file,
+		.connect_ns = connect_ns < sh->settings.timeout_ns ? connect_ns : sh->settings.timeout_ns,
+		.total_ns = sh->settings.timeout_ns,
+		.max_answer_bytes = ANSWER_MAX,
+		.user_agent = PACKAGE_NAME "-agent/" PACKAGE_VERSION,
+	};
+	int rc = OK;
+
+	if (sh->client != NULL)
+		return OK;
+	rc = token_load(sh->token_file, &token, e);
+	if (rc == OK) {
+		hs.token = token;
+		rc = http_client_open(&sh->client, &hs, e);
+	}
+	mem_free(token);
+	return rc;
+}
+
+static void close_client(struct ship *sh)
+{
+	http_client_close(sh->client);
+	sh->client = NULL;
+}
+
+/* One try: what is to be done next, and how long the daemon asks to wait. */
+static enum ship_meaning try_once(struct ship *sh, struct shipment *s, struct str body, int64_t *retry_after_ns)
+{
+	const struct http_ask ask = { .method = "POST", .url = sh->url, .body = body,
+		.content_type = "application/x-protobuf", .content_encoding = "zstd" };
+	const struct http_answer *answer;
+	enum ship_meaning meaning;
+
+	s->status = 0;
+	*retry_after_ns = 0;
+	if (open_client(sh, &s->err) < 0 || http_exchange(sh->client, &ask, &answer, &s->err) < 0)
+		return SHIP_AGAIN;
+	s->status = answer->status;
+	*retry_after_ns = answer->retry_after_ns;
+	meaning = ship_judge(answer->status);
+	if (meaning == SHIP_TAKEN)
+		return read_counts(s, buf_view(&answer->body)) == OK ? SHIP_TAKEN : SHIP_AGAIN;
+	read_problem(s, buf_view(&answer->body));
+	if (answer->status == 401 || answer->status == 403)
+		close_client(sh); /* the token file may hold a new one by then */
+	return meaning;
+}
+
+static int64_t wait_ns(struct ship *sh, unsigned attempt, int64_t retry_after_ns)
+{
+	int64_t wait = http_backoff_ns(attempt, sh->settings.retry_first_ns, sh->settings.retry_max_ns, rand_unit(&sh->rand));
+
+	if (retry_after_ns > retry_after_max_ns)
+		retry_after_ns = retry_after_max_ns;
+	return wait > retry_after_ns ? wait : retry_after_ns;
+}
+
+static enum ship_outcome ship_body(struct ship *sh, struct shipment *s, struct str body)
+{
+	for (unsigned attempt = 0;; attempt++) {
+		int64_t retry_after, wait;
+
+		switch (try_once(sh, s, body, &retry_after)) {
+		case SHIP_TAKEN: return SHIP_ACCEPTED;
+		case SHIP_NEVER: return SHIP_REFUSED;
+		case SHIP_AGAIN: break;
+		}
+		if (sh->settings.tries > 0 && attempt + 1 >= sh->settings.tries)
+			return SHIP_GAVE_UP;
+		wait = wait_ns(sh, attempt, retry_after);
+		log_warn("ship.retry", "attempt=%u windows=%zu wait_ms=%" PRId64 " err=\"%s\"", attempt + 1, s->n_parts,
+			wait / NS_PER_MS, s->err.text);
+		if (thread_sleep(sh->self, wait))
+			return SHIP_STOPPED;
+	}
+}
+
+static void ship_one(struct ship *sh, struct shipment *s)
+{
+	struct str body = buf_view(&s->parts[0]);
+
+	err_clear(&s->err);
+	s->status = 0;
+	if (s->n_parts > 1) {
+		buf_reset(&sh->joined);
+		if (ship_join(s, &sh->joined, &s->err) < 0) {
+			s->outcome = SHIP_REFUSED; /* one of them is no batch: one by one will show which */
+			return;
+		}
+		body = buf_view(&sh->joined);
+	}
+	s->outcome = ship_body(sh, s, body);
+}
+
+static void ship_run(struct thread *thread, void *arg)
+{
+	struct ship *sh = arg;
+	void *p;
+
+	sh->self = thread;
+	while (chan_pop(sh->todo, &p, -1) == OK) {
+		struct shipment *s = p;
+
+		ship_one(sh, s);
+		if (s->n_parts > 1) {
+			buf_fini(&sh->joined);
+			malloc_trim(0);
+		}
+		if (chan_push(sh->done, s, -1) < 0)
+			shipment_free(s);
+	}
+	close_client(sh);
+}
+
+static char *url_of(const char *server)
+{
+	struct str base = str_of(server);
+	struct buf b;
+
+	while (str_drop_suffix(&base, STR("/")))
+		;
+	buf_init(&b, 4096);
+	buf_fmt(&b, "%.*s/api/v1/windows", STR_ARG(base));
+	return b.rc == OK ? b.p : NULL;
+}
+
+int ship_start(struct ship **out, const struct ship_settings *s, struct err *e)
+{
+	struct ship *sh = mem_get(sizeof(*sh));
+	int rc = OK;
+
+	sh->settings = *s;
+	sh->token_file = mem_dup_text(s->token_file);
+	sh->ca_file = mem_dup_text(s->ca_file);
+	sh->url = url_of(s->server);
+	sh->todo = chan_new(1);
+	sh->done = chan_new(1);
+	chan_fd(sh->done); /* made by the thread that polls it */
+	buf_init(&sh->joined, JOINED_MAX);
+	rand_seed_os(&sh->rand);
+	if (sh->url == NULL)
+		rc = err_set(e, E_USAGE, "server: longer than 4000 bytes");
+	if (rc == OK)
+		rc = thread_start(&sh->thread, "ship", ship_run, sh, e);
+	if (rc < 0) {
+		ship_stop(sh);
+		return rc;
+	}
+	*out = sh;
+	return OK;
+}
+
+void ship_stop(struct ship *sh)
+{
+	void *p;
+
+	if (sh == NULL)
+		return;
+	chan_close(sh->todo);
+	thread_join(sh->thread);
+	while (chan_pop(sh->todo, &p, 0) == OK)
+		shipment_free(p);
+	while (chan_pop(sh->done, &p, 0) == OK)
+		shipment_free(p);
+	chan_free(sh->todo);
+	chan_free(sh->done);
+	buf_fini(&sh->joined);
+	mem_free(sh->url);
+	mem_free(sh->token_file);
+	mem_free(sh->ca_file);
+	mem_free(sh);
+}
+
+void ship_give(struct ship *sh, struct shipment **s)
+{
+	must(chan_try_push(sh->todo, *s) == OK);
+	*s = NULL;
+}
+
+int ship_fd(struct ship *sh)
+{
+	return chan_fd(sh->done);
+}
+
+struct shipment *ship_fetch(struct ship *sh)
+{
+	void *p;
+
+	return chan_pop(sh->done, &p, 0) == OK ? p : NULL;
+}

@@ -1,0 +1,97 @@
+#include "tests/unit/agent/fake_http.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/http_client.h"
+
+struct fake_http fake_http;
+
+struct http_client {
+	struct http_answer answer;
+	char token[64];
+};
+
+int http_client_open(struct http_client **out, const struct http_client_settings *s, struct err *e)
+{
+	(void)e;
+	*out = mem_get(sizeof(**out));
+	snprintf((*out)->token, sizeof((*out)->token), "%s", s->token == NULL ? "" : s->token);
+	buf_init(&(*out)->answer.body, 1 << 16);
+	return OK;
+}
+
+void http_client_close(struct http_client *c)
+{
+	if (c == NULL)
+		return;
+	buf_fini(&c->answer.body);
+	mem_free(c);
+}
+
+/* Looks into the batch; true when one of its windows is the one that is never taken. */
+static bool read_batch(struct str body, struct fake_ask *ask)
+{
+	struct wire_batch b;
+	struct arena a;
+	bool never = false;
+
+	arena_init(&a, 64u << 20);
+	if (wire_decode(&a, body, WIRE_PROTOBUF, true, &WIRE_LIMITS_DEFAULT, &b, NULL) == OK) {
+		ask->windows = b.n_windows;
+		memcpy(ask->first_id, b.windows[0].id, sizeof(ask->first_id));
+		for (size_t i = 0; i < b.n_windows; i++)
+			never |= fake_http.never_first_byte != 0 && b.windows[i].id[0] == fake_http.never_first_byte;
+	}
+	wire_batch_fini(&b);
+	arena_fini(&a);
+	return never;
+}
+
+static int next_status(const struct fake_ask *ask, bool never)
+{
+	size_t turn = fake_http.n_asks - 1;
+
+	if (turn < fake_http.n_script)
+		return fake_http.script[turn];
+	if (fake_http.max_windows > 0 && ask->windows > fake_http.max_windows)
+		return 413;
+	return never || ask->windows == 0 ? 422 : 200;
+}
+
+int http_exchange(struct http_client *c, const struct http_ask *ask, const struct http_answer **out, struct err *e)
+{
+	struct fake_ask *seen = &fake_http.asks[fake_http.n_asks++ % FAKE_ASKS_MAX];
+	bool never = read_batch(ask->body, seen);
+	int status = next_status(seen, never);
+
+	snprintf(seen->url, sizeof(seen->url), "%s %s", ask->method, ask->url);
+	snprintf(seen->content_type, sizeof(seen->content_type), "%s", ask->content_type);
+	snprintf(seen->content_encoding, sizeof(seen->content_encoding), "%s", ask->content_encoding);
+	snprintf(seen->token, sizeof(seen->token), "%s", c->token);
+	if (status == 0)
+		return err_set(e, E_NET, "daemon: connection refused");
+	buf_reset(&c->answer.body);
+	c->answer.status = status;
+	c->answer.retry_after_ns = status == 200 ? 0 : fake_http.retry_after_ns;
+	if (status != 200)
+		buf_fmt(&c->answer.body, "{\"detail\":\"because of %d\"}", status);
+	else if (fake_http.good_body != NULL)
+		buf_text(&c->answer.body, fake_http.good_body);
+	else
+		buf_fmt(&c->answer.body, "{\"accepted\":%zu,\"duplicates\":0}", seen->windows);
+	*out = &c->answer;
+	return OK;
+}
+
+int64_t http_backoff_ns(unsigned attempt, int64_t first_ns, int64_t cap_ns, double unit_random)
+{
+	(void)first_ns;
+	(void)cap_ns;
+	ck_assert(unit_random >= 0 && unit_random < 1);
+	if (attempt > fake_http.attempts_max)
+		fake_http.attempts_max = attempt;
+	return fake_http.backoff_ns;
+}

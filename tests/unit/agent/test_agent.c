@@ -1,0 +1,338 @@
+/* The agent as a whole, with a folder of its own, a daemon that is made up and traces that are. */
+#include "agent/agent.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/host.h"
+#include "base/clock.h"
+#include "base/crash.h"
+#include "tests/unit/agent/fake_http.h"
+#include "tests/unit/agent/folder.h"
+
+Suite *suite_agent(void);
+
+static struct agent_options options;
+static struct buf text;
+static struct err e;
+
+static void write_config(const char *more)
+{
+	struct buf b;
+
+	buf_init(&b, 8192);
+	buf_fmt(&b, "state_dir: %s/state\n", folder);
+	buf_fmt(&b, "host: h1\nwatch:\n  - dir: %s/in\n    service: llm\n    stable: 0s\n%s", folder, more);
+	folder_write("agent.yaml", buf_view(&b));
+	buf_fini(&b);
+}
+
+static void setup(void)
+{
+	folder_make();
+	ck_assert_int_eq(mkdir(folder_path("in"), 0700), 0);
+	write_config("");
+	buf_init(&text, 1 << 20);
+	fake_http = (struct fake_http){ .backoff_ns = NS_PER_MS };
+	options = (struct agent_options){ .config = folder_path("agent.yaml"), .once = true };
+	err_clear(&e);
+}
+
+static void teardown(void)
+{
+	buf_fini(&text);
+	folder_remove();
+}
+
+static int run_once(void)
+{
+	struct agent_conf cf;
+	struct agent *a = NULL;
+	int status;
+
+	ck_assert_msg(agent_conf_load(&cf, &options, &e) == OK, "%s", e.text);
+	ck_assert_msg(agent_open(&a, &cf, &options, &e) == OK, "%s", e.text);
+	status = agent_run(a);
+	agent_close(a);
+	agent_conf_fini(&cf);
+	return status;
+}
+
+static void write_traces(int n)
+{
+	for (int i = 0; i < n; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "in/%d.json", i);
+		folder_write(name, str_of(name));
+		snprintf(name, sizeof(name), "in/%d.json.meta.json", i);
+		folder_write(name, STR("{}"));
+	}
+}
+
+static size_t windows_sent(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fake_http.n_asks; i++)
+		n += fake_http.asks[i].windows;
+	return n;
+}
+
+START_TEST(every_trace_is_shipped_and_its_file_removed)
+{
+	write_traces(20);
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(folder_count("in", ""), 0);
+	ck_assert_uint_eq(windows_sent(), 20);
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(windows_sent(), 20);
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_trace_is_put_aside_and_told_by_the_exit_status)
+{
+	write_traces(2);
+	folder_write("in/x.json", STR("bad"));
+	folder_write("in/x.json.meta.json", STR("{}"));
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert(folder_has("in/bad/x.json"));
+	ck_assert(folder_has("in/bad/x.json.meta.json"));
+	ck_assert_uint_eq(windows_sent(), 2);
+	ck_assert_int_eq(run_once(), 0);
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_read_now_stays)
+{
+	folder_write("in/x.json", STR("later"));
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert(folder_has("in/x.json"));
+}
+END_TEST
+
+START_TEST(windows_wait_in_the_spool_while_the_daemon_is_away)
+{
+	static const int down[] = { 0, 0, 503, 0, 0, 0, 0, 0, 0, 0 };
+
+	fake_http.script = down;
+	fake_http.n_script = 5;
+	write_traces(5);
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert_uint_eq(folder_count("in", ""), 0);
+	fake_http.n_script = 0;
+	fake_http.n_asks = 0;
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(windows_sent(), 5);
+}
+END_TEST
+
+START_TEST(one_bad_window_takes_no_other_with_it)
+{
+	static const int down[] = { 0, 0, 0, 0, 0 };
+
+	fake_http.script = down; /* all of them are in the spool before the first one goes */
+	fake_http.n_script = 5;
+	write_traces(4);
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	folder_write("in/x.json", STR("never"));
+	fake_http.n_script = 5;
+	fake_http.n_asks = 0;
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	write_traces(4);
+	fake_http.n_script = 0;
+	fake_http.n_asks = 0;
+	fake_http.never_first_byte = 'n';
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert_uint_eq(folder_count("state/quarantine", ".batch"), 1);
+	ck_assert_uint_eq(folder_count("state/quarantine", ".txt"), 1);
+	buf_reset(&text);
+	ck_assert_str_eq(strrchr(folder_first("state/quarantine", ".txt"), '.'), ".txt");
+	fake_http.n_asks = 0;
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(windows_sent(), 0);
+}
+END_TEST
+
+START_TEST(a_batch_that_is_too_large_is_split)
+{
+	static const int down[] = { 0, 0, 0, 0, 0 };
+
+	fake_http.script = down;
+	fake_http.n_script = 5;
+	write_traces(6);
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	fake_http.n_script = 0;
+	fake_http.n_asks = 0;
+	fake_http.max_windows = 1;
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(fake_http.n_asks, 7);
+	ck_assert_uint_eq(folder_count("state/quarantine", ""), 0);
+}
+END_TEST
+
+START_TEST(the_id_of_an_agent_is_made_once)
+{
+	char first[HOST_ID_TEXT], second[HOST_ID_TEXT];
+
+	ck_assert_int_eq(host_agent_id(folder, first, &e), OK);
+	ck_assert_int_eq(host_agent_id(folder, second, &e), OK);
+	ck_assert_str_eq(first, second);
+	folder_write("agent-id", STR("something else"));
+	ck_assert_int_eq(host_agent_id(folder, second, &e), E_CORRUPT);
+}
+END_TEST
+
+START_TEST(a_second_agent_is_kept_out)
+{
+	struct agent_conf cf, again;
+	struct agent *a = NULL, *b = NULL;
+
+	ck_assert_int_eq(agent_conf_load(&cf, &options, &e), OK);
+	ck_assert_int_eq(agent_conf_load(&again, &options, &e), OK);
+	ck_assert_int_eq(agent_open(&a, &cf, &options, &e), OK);
+	ck_assert_int_eq(agent_open(&b, &again, &options, &e), E_BUSY);
+	agent_close(a);
+	agent_conf_fini(&again);
+}
+END_TEST
+
+/* ---- a running agent */
+
+static void *run_agent(void *arg)
+{
+	static int status;
+
+	status = agent_run(arg);
+	return &status;
+}
+
+static void wait_for(bool (*done)(void))
+{
+	for (int i = 0; i < 2000 && !done(); i++)
+		clock_sleep_ns(5 * NS_PER_MS);
+	ck_assert(done());
+}
+
+static bool folder_empty(void)
+{
+	return folder_count("in", "") == 0;
+}
+
+static bool server_is_new(void)
+{
+	return fake_http.n_asks > 0 && strstr(fake_http.asks[(fake_http.n_asks - 1) % FAKE_ASKS_MAX].url, "new:1") != NULL;
+}
+
+static bool second_shipped(void)
+{
+	return fake_http.n_asks >= 2;
+}
+
+START_TEST(a_bad_configuration_on_sighup_leaves_the_old_one_in_force)
+{
+	struct agent_conf cf;
+	struct agent *a = NULL;
+	pthread_t thread;
+	void *status;
+
+	options.once = false;
+	ck_assert_int_eq(agent_conf_load(&cf, &options, &e), OK);
+	ck_assert_int_eq(agent_open(&a, &cf, &options, &e), OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, run_agent, a), 0);
+	folder_write("in/0.json", STR("first"));
+	wait_for(folder_empty);
+	write_config("server: ftp://nonsense\n");
+	kill(getpid(), SIGHUP);
+	folder_write("in/1.json", STR("second"));
+	wait_for(second_shipped);
+	ck_assert_ptr_nonnull(strstr(fake_http.asks[1].url, "http://127.0.0.1:8940/"));
+	write_config("server: http://new:1\n");
+	kill(getpid(), SIGHUP);
+	clock_sleep_ns(50 * NS_PER_MS);
+	folder_write("in/2.json", STR("third"));
+	wait_for(server_is_new);
+	kill(getpid(), SIGTERM);
+	pthread_join(thread, &status);
+	ck_assert_int_eq(*(int *)status, 0);
+	agent_close(a);
+}
+END_TEST
+
+/* ---- kill -9 between every pair of durable steps */
+
+static const char *const points[] = {
+	"spool.segment-made", "spool.head-written", "spool.written",	 "spool.synced", "job.made",	     "watch.removed",
+	"watch.side-removed", "ship.accepted",	    "spool.forgot",
+};
+
+/* The daemon of these tests remembers ids in a file: one line an accepted window. */
+static void remember(void)
+{
+	FILE *f = fopen(folder_path("daemon"), "a");
+
+	for (size_t i = 0; i < fake_http.n_asks; i++)
+		for (size_t k = 0; k < fake_http.asks[i].windows; k++)
+			fprintf(f, "window\n");
+	fclose(f);
+}
+
+START_TEST(a_kill_at_any_point_loses_no_window)
+{
+	bool killed = false;
+	size_t n;
+
+	write_traces(3);
+	for (int pass = 1; pass <= 3; pass++) {
+		char value[64];
+		pid_t pid;
+		int status;
+
+		snprintf(value, sizeof(value), "%s:%d", points[_i], pass);
+		pid = fork();
+		if (pid == 0) {
+			crash_arm(value);
+			status = run_once();
+			remember();
+			_exit(status);
+		}
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		killed |= WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+		if (WIFEXITED(status))
+			ck_assert_int_eq(WEXITSTATUS(status), 0);
+		write_traces(3);
+	}
+	ck_assert_int_eq(run_once(), 0);
+	n = folder_count("in", "");
+	ck_assert_uint_eq(n, 0);
+	ck_assert(killed);
+}
+END_TEST
+
+Suite *suite_agent(void)
+{
+	Suite *s = suite_create("agent/agent");
+	TCase *tc = tcase_create("agent");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, every_trace_is_shipped_and_its_file_removed);
+	tcase_add_test(tc, a_file_that_is_no_trace_is_put_aside_and_told_by_the_exit_status);
+	tcase_add_test(tc, a_file_that_cannot_be_read_now_stays);
+	tcase_add_test(tc, windows_wait_in_the_spool_while_the_daemon_is_away);
+	tcase_add_test(tc, one_bad_window_takes_no_other_with_it);
+	tcase_add_test(tc, a_batch_that_is_too_large_is_split);
+	tcase_add_test(tc, the_id_of_an_agent_is_made_once);
+	tcase_add_test(tc, a_second_agent_is_kept_out);
+	tcase_add_test(tc, a_bad_configuration_on_sighup_leaves_the_old_one_in_force);
+	tcase_add_loop_test(tc, a_kill_at_any_point_loses_no_window, 0, COUNT(points));
+	suite_add_tcase(s, tc);
+	return s;
+}

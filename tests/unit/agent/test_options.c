@@ -1,0 +1,102 @@
+#include "agent/options.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tests/unit/agent/folder.h"
+
+Suite *suite_options(void);
+
+static int load(const char *yaml, const char *set, struct agent_conf *cf, struct err *e)
+{
+	struct agent_options o = { .config = folder_path("agent.yaml") };
+
+	if (set != NULL)
+		o.set.v[o.set.n++] = set;
+	folder_write("agent.yaml", str_of(yaml));
+	return agent_conf_load(cf, &o, e);
+}
+
+START_TEST(a_folder_is_all_that_must_be_said)
+{
+	struct agent_conf cf;
+	struct err e = { 0 };
+
+	ck_assert_msg(load("watch:\n  - dir: /traces\n", NULL, &cf, &e) == OK, "%s", e.text);
+	ck_assert_str_eq(cf.server, "http://127.0.0.1:8940");
+	ck_assert_str_eq(cf.state_dir, "/var/lib/trainspotter-agent");
+	ck_assert_uint_eq(cf.watch.n, 1);
+	ck_assert_str_eq(agent_conf_watch(&cf, 0)->dir, "/traces");
+	ck_assert_str_eq(agent_conf_watch(&cf, 0)->service, "unnamed");
+	ck_assert_int_eq(agent_conf_watch(&cf, 0)->done, DONE_REMOVE);
+	ck_assert_int_eq(agent_conf_watch(&cf, 0)->stable_ns, 5 * NS_PER_S);
+	agent_conf_fini(&cf);
+}
+END_TEST
+
+START_TEST(a_mistake_names_file_line_and_key)
+{
+	static const struct {
+		const char *yaml, *set;
+		const char *parts[3];
+	} cases[] = {
+		{ "watch:\n  - dir: /t\nsever: http://x\n", NULL, { "agent.yaml", "line 3", "sever" } },
+		{ "watch:\n  - dir: /t\n    done: burn\n", NULL, { "agent.yaml", "line 3", "done" } },
+		{ "watch:\n  - dir: traces\n", NULL, { "agent.yaml", "line 2", "dir" } },
+		{ "watch:\n  - service: x\n", NULL, { "agent.yaml", "line 2", "dir" } },
+		{ "spool:\n  max: 3\nwatch:\n  - dir: /t\n", NULL, { "agent.yaml", "line 2", "spool.max" } },
+		{ "server: x\nwatch:\n  - dir: /t\n", NULL, { "agent.yaml", "server", "http://HOST:PORT" } },
+		{ "host: x\n", NULL, { "agent.yaml", "watch", "at least one" } },
+		{ "watch:\n  - dir: /t\n  - dir: /t\n", NULL, { "agent.yaml", "watch", "twice" } },
+		{ "watch:\n  - dir: /t\n", "rescan=never", { "--set", "rescan", "never" } },
+		{ "watch:\n  - dir: /t\n", "rescan", { "--set", "rescan", "KEY=VALUE" } },
+		{ "watch: [\n", NULL, { "agent.yaml", "line", "" } },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct agent_conf cf;
+		struct err e = { 0 };
+
+		ck_assert_int_lt(load(cases[i].yaml, cases[i].set, &cf, &e), 0);
+		for (size_t k = 0; k < 3; k++)
+			ck_assert_msg(strstr(e.text, cases[i].parts[k]) != NULL, "\"%s\" lacks \"%s\"", e.text,
+				cases[i].parts[k]);
+	}
+}
+END_TEST
+
+START_TEST(what_is_printed_reads_back_the_same)
+{
+	struct agent_conf cf, again;
+	struct err e = { 0 };
+	struct buf first, second;
+
+	buf_init(&first, 1 << 16);
+	buf_init(&second, 1 << 16);
+	ck_assert_int_eq(load("watch:\n  - dir: /traces\n    done: move\nship:\n  batch: 2MiB\n", "host=h9", &cf, &e), OK);
+	conf_print(&agent_schema, &cf, &first);
+	ck_assert_msg(load(first.p, NULL, &again, &e) == OK, "%s", e.text);
+	conf_print(&agent_schema, &again, &second);
+	ck_assert_str_eq(first.p, second.p);
+	ck_assert_str_eq(again.host, "h9");
+	agent_conf_fini(&cf);
+	agent_conf_fini(&again);
+	buf_fini(&first);
+	buf_fini(&second);
+}
+END_TEST
+
+Suite *suite_options(void)
+{
+	Suite *s = suite_create("agent/options");
+	TCase *tc = tcase_create("options");
+
+	tcase_add_checked_fixture(tc, folder_make, folder_remove);
+	tcase_add_test(tc, a_folder_is_all_that_must_be_said);
+	tcase_add_test(tc, a_mistake_names_file_line_and_key);
+	tcase_add_test(tc, what_is_printed_reads_back_the_same);
+	suite_add_tcase(s, tc);
+	return s;
+}
