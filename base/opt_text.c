@@ -226,6 +226,22 @@ void opt_help(const struct opt_command *c, const char *program, struct buf *out)
 
 /* ---- mdoc(7) */
 
+/* Each sentence on a line of its own, as mdoc wants it, so that the formatter can space them. */
+static void man_sentences(struct str text, struct buf *out)
+{
+	size_t start = 0;
+
+	for (size_t i = 1; i + 2 < text.n; i++) {
+		bool ends = (text.p[i] == '.' || text.p[i] == '?') && text.p[i + 1] == ' ' && text.p[i - 1] != '.';
+
+		if (!ends || text.p[i + 2] < 'A' || text.p[i + 2] > 'Z')
+			continue;
+		mdoc_line(str_make(text.p + start, i + 1 - start), out);
+		start = i + 2;
+	}
+	mdoc_line(str_from(text, start), out);
+}
+
 static void man_paragraphs(const char *text, struct buf *out)
 {
 	struct str rest = str_of(text);
@@ -238,8 +254,10 @@ static void man_paragraphs(const char *text, struct buf *out)
 			buf_text(out, verbatim ? ".Ed\n" : ".Bd -literal\n");
 			verbatim = !verbatim;
 		}
-		if (line.n > 0)
+		if (line.n > 0 && verbatim)
 			mdoc_line(line, out);
+		else if (line.n > 0)
+			man_sentences(line, out);
 		else if (rest.p != NULL)
 			buf_text(out, ".Pp\n");
 	}
