@@ -90,7 +90,8 @@ static unsigned digit_at(const struct parts *n, size_t i)
 
 static bool push_digit(uint64_t *v, unsigned digit)
 {
-	return !__builtin_mul_overflow(*v, UINT64_C(10), v) && !__builtin_add_overflow(*v, (uint64_t)digit, v);
+	return !__builtin_mul_overflow(*v, UINT64_C(10), v) &&
+		!__builtin_add_overflow(*v, (uint64_t)digit, v);
 }
 
 /* The digits before the point once it has moved by shift; *rest tells whether anything but zeros stood behind it. */

@@ -41,10 +41,14 @@ enum expect {
 	EXPECTS
 };
 static const char *const expect_text[] = {
-	[EXPECT_VALUE] = "a value",	      [EXPECT_FIRST_VALUE] = "a value or ']'",
-	[EXPECT_NEXT_VALUE] = "a value",      [EXPECT_FIRST_KEY] = "a key or '}'",
-	[EXPECT_NEXT_KEY] = "a key",	      [EXPECT_COLON] = "':'",
-	[EXPECT_COMMA] = "',' or the end",    [EXPECT_END] = "nothing more",
+	[EXPECT_VALUE] = "a value",
+	[EXPECT_FIRST_VALUE] = "a value or ']'",
+	[EXPECT_NEXT_VALUE] = "a value",
+	[EXPECT_FIRST_KEY] = "a key or '}'",
+	[EXPECT_NEXT_KEY] = "a key",
+	[EXPECT_COLON] = "':'",
+	[EXPECT_COMMA] = "',' or the end",
+	[EXPECT_END] = "nothing more",
 };
 _Static_assert(COUNT(expect_text) == EXPECTS, "name everything that can be expected");
 
@@ -66,7 +70,7 @@ struct json_reader {
 	const char *block;
 	size_t block_n, block_taken; /* block_taken: its bytes that are in the carry */
 
-	uint64_t lines;	    /* line feeds before base[lines_at] */
+	uint64_t lines;	     /* line feeds before base[lines_at] */
 	uint64_t line_start; /* offset of the first byte of that line */
 	size_t lines_at;
 
@@ -81,7 +85,7 @@ struct json_reader {
 	uint64_t part_offset;
 	bool high, escapes; /* of a string: bytes of 0x80 and more, back-slashes */
 	bool odd_digits;    /* of a word: not all of it are digits */
-	bool cut;	 /* longer than allowed: its head is kept in "head", the rest goes by */
+	bool cut;	    /* longer than allowed: its head is kept in "head", the rest goes by */
 	struct buf head;
 
 	/* A key that was found whole while looking behind a quote: base[known_from…known_end); 0 for none. */
@@ -93,7 +97,7 @@ struct json_reader {
 
 	bool recovering;
 	unsigned recover_depth;
-	int recover_nest;	/* brackets open inside the array since, as far as can be told */
+	int recover_nest;		 /* brackets open inside the array since, as far as can be told */
 	unsigned char recover_before[2]; /* the last two bytes that were no white space, newest first */
 
 	bool done, failed;
@@ -129,8 +133,14 @@ void json_reader_free(struct json_reader *r)
 
 void json_reader_reset(struct json_reader *r)
 {
-	struct json_reader fresh = { .mode = r->mode, .limits = r->limits, .scan = r->scan, .base = "",
-		.carry = r->carry, .head = r->head, .kinds = r->kinds, .kinds_room = r->kinds_room };
+	struct json_reader fresh = { .mode = r->mode,
+		.limits = r->limits,
+		.scan = r->scan,
+		.base = "",
+		.carry = r->carry,
+		.head = r->head,
+		.kinds = r->kinds,
+		.kinds_room = r->kinds_room };
 
 	*r = fresh;
 	r->carrying = true; /* nothing */
@@ -161,9 +171,11 @@ static void count_lines(struct json_reader *r, size_t to)
 	r->lines_at = to;
 }
 
-static enum json_token fail(struct json_reader *r, int code, size_t at, const char *fmt, ...) PRINTF_LIKE(4, 5);
+static enum json_token fail(struct json_reader *r, int code, uint64_t offset, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
 
-static enum json_token fail(struct json_reader *r, int code, size_t at, const char *fmt, ...)
+/* At that offset of the document: in the window, or before it in a word that was cut (no line ends in those). */
+static enum json_token fail(struct json_reader *r, int code, uint64_t offset, const char *fmt, ...)
 {
 	char text[200];
 	va_list args;
@@ -171,12 +183,18 @@ static enum json_token fail(struct json_reader *r, int code, size_t at, const ch
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	count_lines(r, at);
-	r->error_offset = r->base_offset + at;
+	if (offset > r->base_offset)
+		count_lines(r, (size_t)(offset - r->base_offset));
+	r->error_offset = offset;
 	r->failed = true;
 	err_set(&r->error, code, "line %" PRIu64 ", column %" PRIu64 " (byte %" PRIu64 "): %s", r->lines + 1,
 		r->error_offset - r->line_start + 1, r->error_offset, text);
 	return JSON_ERROR;
+}
+
+static uint64_t offset_of(const struct json_reader *r, size_t at)
+{
+	return r->base_offset + at;
 }
 
 static enum json_token unexpected(struct json_reader *r)
@@ -184,8 +202,10 @@ static enum json_token unexpected(struct json_reader *r)
 	unsigned char c = (unsigned char)r->base[r->at];
 
 	if (c > 0x20 && c < 0x7f)
-		return fail(r, E_FORMAT, r->at, "expected %s, found '%c'", expect_text[r->expect], c);
-	return fail(r, E_FORMAT, r->at, "expected %s, found byte 0x%02x", expect_text[r->expect], c);
+		return fail(r, E_FORMAT, offset_of(r, r->at), "expected %s, found '%c'",
+			expect_text[r->expect], c);
+	return fail(r, E_FORMAT, offset_of(r, r->at), "expected %s, found byte 0x%02x",
+		expect_text[r->expect], c);
 }
 
 int json_reader_error(const struct json_reader *r, struct err *e)
@@ -324,7 +344,8 @@ static bool push(struct json_reader *r, bool object)
 	size_t word = r->depth / 64;
 
 	if (r->depth >= r->limits.depth) {
-		fail(r, E_LIMIT, r->at, "more than %u objects and arrays in each other", r->limits.depth);
+		fail(r, E_LIMIT, offset_of(r, r->at), "more than %u objects and arrays in each other",
+			r->limits.depth);
 		return false;
 	}
 	if (word >= r->kinds_room) {
@@ -363,7 +384,7 @@ static enum json_token end_inside(struct json_reader *r, const char *what)
 {
 	if (tolerant(r))
 		return stop_open(r, true);
-	return fail(r, E_FORMAT, r->n, "the document ends inside %s", what);
+	return fail(r, E_FORMAT, offset_of(r, r->n), "the document ends inside %s", what);
 }
 
 static enum json_token end_between(struct json_reader *r)
@@ -373,10 +394,11 @@ static enum json_token end_between(struct json_reader *r)
 		return JSON_DONE;
 	}
 	if (r->depth == 0)
-		return fail(r, E_FORMAT, r->n, "the document is empty");
+		return fail(r, E_FORMAT, offset_of(r, r->n), "the document is empty");
 	if (tolerant(r))
 		return stop_open(r, r->expect == EXPECT_COLON || r->expect == EXPECT_VALUE);
-	return fail(r, E_FORMAT, r->n, "expected %s, found the end of the document", expect_text[r->expect]);
+	return fail(r, E_FORMAT, offset_of(r, r->n), "expected %s, found the end of the document",
+		expect_text[r->expect]);
 }
 
 /* ---- strings */
@@ -500,9 +522,9 @@ static bool text_passes(struct json_reader *r, struct str raw, bool *plain)
 		return true;
 	}
 	if (escapes)
-		fail(r, E_FORMAT, r->from + first, "a back-slash that starts no escape");
+		fail(r, E_FORMAT, offset_of(r, r->from + first), "a back-slash that starts no escape");
 	else if (utf8)
-		fail(r, E_FORMAT, r->from, "a string that is not UTF-8");
+		fail(r, E_FORMAT, offset_of(r, r->from), "a string that is not UTF-8");
 	return escapes == 0 && utf8 == 0;
 }
 
@@ -534,13 +556,14 @@ static enum json_token string_over(struct json_reader *r, size_t quote, struct j
 static bool cut_token(struct json_reader *r)
 {
 	if (!tolerant(r)) {
-		fail(r, E_LIMIT, r->from, "longer than %zu bytes", r->limits.token_bytes);
+		fail(r, E_LIMIT, offset_of(r, r->from), "longer than %zu bytes", r->limits.token_bytes);
 		return false;
 	}
 	buf_reset(&r->head);
 	buf_add(&r->head, r->base + r->from, r->limits.token_bytes);
 	if (buf_finish(&r->head, "token", NULL) != OK) {
-		fail(r, E_NOMEM, r->from, "no memory for a token of %zu bytes", r->limits.token_bytes);
+		fail(r, E_NOMEM, offset_of(r, r->from), "no memory for a token of %zu bytes",
+			r->limits.token_bytes);
 		return false;
 	}
 	r->cut = true;
@@ -596,7 +619,8 @@ static enum json_token string_go(struct json_reader *r, struct json_value *v)
 			return JSON_ERROR;
 		if (r->seen < r->n) {
 			if (!tolerant(r) && (unsigned char)r->base[r->seen] < 0x20)
-				return fail(r, E_FORMAT, r->seen, "a control character in a string");
+				return fail(r, E_FORMAT, offset_of(r, r->seen),
+					"a control character in a string");
 			ends = string_stop(r);
 		}
 		if (ends == YES)
@@ -614,7 +638,7 @@ static enum json_token string_go(struct json_reader *r, struct json_value *v)
 static enum json_token string_begin(struct json_reader *r, struct json_value *v)
 {
 	bool key = r->expect == EXPECT_FIRST_KEY || r->expect == EXPECT_NEXT_KEY ||
-		   (r->expect == EXPECT_COMMA && r->skip == SKIP_INSIDE && in_object(r));
+		(r->expect == EXPECT_COMMA && r->skip == SKIP_INSIDE && in_object(r));
 
 	r->part = key ? PART_KEY : PART_STRING;
 	r->part_offset = r->base_offset + r->at;
@@ -633,9 +657,17 @@ enum { WORD_OTHER, WORD_DIGIT, WORD_ENDS };
 
 static const unsigned char word_class[256] = {
 	['0' ... '9'] = WORD_DIGIT,
-	[' '] = WORD_ENDS, ['\t'] = WORD_ENDS, ['\n'] = WORD_ENDS, ['\r'] = WORD_ENDS,
-	[','] = WORD_ENDS, [':'] = WORD_ENDS, ['"'] = WORD_ENDS,
-	['['] = WORD_ENDS, [']'] = WORD_ENDS, ['{'] = WORD_ENDS, ['}'] = WORD_ENDS,
+	[' '] = WORD_ENDS,
+	['\t'] = WORD_ENDS,
+	['\n'] = WORD_ENDS,
+	['\r'] = WORD_ENDS,
+	[','] = WORD_ENDS,
+	[':'] = WORD_ENDS,
+	['"'] = WORD_ENDS,
+	['['] = WORD_ENDS,
+	[']'] = WORD_ENDS,
+	['{'] = WORD_ENDS,
+	['}'] = WORD_ENDS,
 };
 
 /* What programs print where a number should be: "nan", "-inf", "1.#QNAN", "-nan(ind)", "01", ".5", "+1". */
@@ -643,7 +675,8 @@ static bool number_like(struct str word)
 {
 	static const char *const words[] = { "nan", "inf", "infinity" };
 
-	if (word.p[0] == '-' || word.p[0] == '+' || word.p[0] == '.' || word_class[(unsigned char)word.p[0]] == WORD_DIGIT)
+	if (word.p[0] == '-' || word.p[0] == '+' || word.p[0] == '.' ||
+		word_class[(unsigned char)word.p[0]] == WORD_DIGIT)
 		return true;
 	for (size_t i = 0; i < COUNT(words); i++)
 		if (word.n == strlen(words[i]) && strncasecmp(word.p, words[i], word.n) == 0)
@@ -677,9 +710,9 @@ static enum json_token word_over(struct json_reader *r, struct json_value *v)
 	if (t == JSON_ERROR) {
 		r->part = PART_NONE;
 		r->cut = false;
-		r->at = r->from;
-		return fail(r, E_FORMAT, r->from, "expected %s, found \"%.*s\"", expect_text[r->expect],
-			STR_ARG(str_upto(word, 20)));
+		r->at = r->seen;
+		return fail(r, E_FORMAT, r->part_offset, "expected %s, found \"%.*s\"",
+			expect_text[r->expect], STR_ARG(str_upto(word, 20)));
 	}
 	*v = (struct json_value){ .raw = word, .plain = true, .offset = r->part_offset };
 	value_over(r);
@@ -763,7 +796,8 @@ static bool take_comma(struct json_reader *r)
 	if (r->expect == EXPECT_COMMA) {
 		r->expect = in_object(r) ? EXPECT_NEXT_KEY : EXPECT_NEXT_VALUE;
 	} else {
-		if (!tolerant(r) || r->expect == EXPECT_VALUE || r->expect == EXPECT_COLON || r->expect == EXPECT_END)
+		if (!tolerant(r) || r->expect == EXPECT_VALUE || r->expect == EXPECT_COLON ||
+			r->expect == EXPECT_END)
 			return false;
 		r->odd.extra_commas++;
 	}
@@ -786,7 +820,8 @@ static enum answer take_byte_order_mark(struct json_reader *r)
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t have = r->n - r->at;
 
-	if (!tolerant(r) || r->base_offset + r->at != 0 || memcmp(r->base + r->at, mark, have < 3 ? have : 3) != 0)
+	if (!tolerant(r) || r->base_offset + r->at != 0 ||
+		memcmp(r->base + r->at, mark, have < 3 ? have : 3) != 0)
 		return NO;
 	if (have < 3)
 		return UNKNOWN;
@@ -963,7 +998,9 @@ static enum json_token skip_first(struct json_reader *r, enum json_token t)
 		r->skip_depth = r->depth - 1;
 		return JSON_TOKENS;
 	}
-	return t == JSON_STRING || t == JSON_NUMBER || t == JSON_TRUE || t == JSON_FALSE || t == JSON_NULL ? JSON_TOKENS : t;
+	return t == JSON_STRING || t == JSON_NUMBER || t == JSON_TRUE || t == JSON_FALSE || t == JSON_NULL
+		? JSON_TOKENS
+		: t;
 }
 
 static enum json_token skip_go(struct json_reader *r, struct json_value *v)
@@ -977,7 +1014,8 @@ static enum json_token skip_go(struct json_reader *r, struct json_value *v)
 
 void json_recover(struct json_reader *r, unsigned array_depth)
 {
-	if (!r->failed || !tolerant(r) || r->depth < array_depth || array_depth == 0 || r->error.code == E_NOMEM)
+	if (!r->failed || !tolerant(r) || r->depth < array_depth || array_depth == 0 ||
+		r->error.code == E_NOMEM)
 		return;
 	r->recover_nest = (int)(r->depth - array_depth);
 	r->recover_depth = array_depth;

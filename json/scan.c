@@ -6,7 +6,7 @@
 /* Eight bytes at a time in one register. In each step the lowest marked byte is exact; marks above it may be false, as
  * borrows travel upwards. Little-endian order makes the lowest byte the first. */
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-#define HIGH_BITS EACH(0x80)
+#define HIGH_BITS  EACH(0x80)
 
 static uint64_t load8(const char *p)
 {
@@ -61,7 +61,11 @@ out:
 }
 
 static const bool is_structure[256] = {
-	['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true,
+	['"'] = true,
+	['{'] = true,
+	['}'] = true,
+	['['] = true,
+	[']'] = true,
 };
 
 /* Runs are short (a number, a comma): eight at a time would not pay. */

@@ -36,7 +36,14 @@ static int hex4(const char *p, size_t n)
 
 /* What the letter after a back-slash stands for; 0 for none, 'u' left to the caller. */
 static const char escaped[256] = {
-	['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t',
+	['"'] = '"',
+	['\\'] = '\\',
+	['/'] = '/',
+	['b'] = '\b',
+	['f'] = '\f',
+	['n'] = '\n',
+	['r'] = '\r',
+	['t'] = '\t',
 };
 
 size_t json_escape_length(const char *p, size_t n)
@@ -94,14 +101,9 @@ static size_t add_u_escape(const char *p, size_t n, struct buf *out)
 static size_t add_escape(const char *p, size_t n, struct buf *out)
 {
 	switch (json_escape_length(p, n)) {
-	case 2:
-		buf_byte(out, escaped[(unsigned char)p[1]]);
-		return 2;
-	case 6:
-		return add_u_escape(p, n, out);
-	default:
-		buf_byte(out, '\\');
-		return 1;
+	case 2: buf_byte(out, escaped[(unsigned char)p[1]]); return 2;
+	case 6: return add_u_escape(p, n, out);
+	default: buf_byte(out, '\\'); return 1;
 	}
 }
 
@@ -129,7 +131,8 @@ void json_unescape(struct str raw, struct buf *out)
 		buf_add(out, raw.p + from, i - from);
 		if (i == raw.n)
 			break;
-		i += raw.p[i] == '\\' ? add_escape(raw.p + i, raw.n - i, out) : add_high(raw.p + i, raw.n - i, out);
+		i += raw.p[i] == '\\' ? add_escape(raw.p + i, raw.n - i, out)
+				      : add_high(raw.p + i, raw.n - i, out);
 	}
 }
 
@@ -158,7 +161,9 @@ bool json_utf8_valid(struct str s)
 
 static void add_escaped_byte(unsigned char c, struct buf *out)
 {
-	static const char letters[32] = { ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't' };
+	static const char letters[32] = {
+		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'
+	};
 
 	if (c == '"' || c == '\\')
 		buf_fmt(out, "\\%c", c);

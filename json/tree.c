@@ -39,8 +39,8 @@ static int at_offset(struct tree *t, uint64_t offset, int code, const char *what
 			start = i + 1;
 		}
 	}
-	return err_set(t->e, code, "line %" PRIu64 ", column %" PRIu64 " (byte %" PRIu64 "): %s \"%.*s\"", line,
-		offset - start + 1, offset, what, STR_ARG(str_upto(name, 100)));
+	return err_set(t->e, code, "line %" PRIu64 ", column %" PRIu64 " (byte %" PRIu64 "): %s \"%.*s\"",
+		line, offset - start + 1, offset, what, STR_ARG(str_upto(name, 100)));
 }
 
 static int full(struct tree *t)
@@ -125,7 +125,8 @@ static int take(struct tree *t, enum json_token token, const struct json_value *
 	case JSON_OBJECT_END:
 	case JSON_ARRAY_END: return end(t);
 	case JSON_KEY: t->key = json_unescape_to(t->arena, v->raw); return OK;
-	case JSON_STRING: return add_scalar(t, JSON_K_STRING, false, json_unescape_to(t->arena, v->raw), v->offset);
+	case JSON_STRING:
+		return add_scalar(t, JSON_K_STRING, false, json_unescape_to(t->arena, v->raw), v->offset);
 	case JSON_NUMBER: return add_scalar(t, JSON_K_NUMBER, false, arena_str(t->arena, v->raw), v->offset);
 	case JSON_TRUE: return add_scalar(t, JSON_K_BOOL, true, STR(""), v->offset);
 	case JSON_FALSE: return add_scalar(t, JSON_K_BOOL, false, STR(""), v->offset);

@@ -29,9 +29,14 @@ static void brief(enum json_mode mode, struct json_limits limits, struct str tex
 		if (out->n)
 			buf_byte(out, ' ');
 		if (t == JSON_KEY || t == JSON_STRING || t == JSON_NUMBER)
-			buf_fmt(out, t == JSON_KEY ? "%.*s:" : t == JSON_STRING ? "'%.*s'" : "%.*s", STR_ARG(v.raw));
+			buf_fmt(out,
+				t == JSON_KEY		   ? "%.*s:"
+					: t == JSON_STRING ? "'%.*s'"
+							   : "%.*s",
+				STR_ARG(v.raw));
 		else if (t == JSON_ERROR)
-			buf_fmt(out, "%s@%u", code_name(json_reader_error(r, NULL)), (unsigned)json_error_offset(r));
+			buf_fmt(out, "%s@%u", code_name(json_reader_error(r, NULL)),
+				(unsigned)json_error_offset(r));
 		else if (t != JSON_DONE)
 			buf_text(out, json_token_names[t]);
 		else
@@ -53,8 +58,8 @@ static void check_readings(enum json_mode mode, const struct reading *cases, siz
 	buf_init(&out, 1 << 20);
 	for (size_t i = 0; i < n; i++) {
 		brief(mode, JSON_LIMITS_BODY, str_of(cases[i].text), &out);
-		ck_assert_msg(strcmp(buf_view(&out).p, cases[i].tokens) == 0, "%s\n  gives  %s\n  not    %s", cases[i].text,
-			out.p, cases[i].tokens);
+		ck_assert_msg(strcmp(buf_view(&out).p, cases[i].tokens) == 0, "%s\n  gives  %s\n  not    %s",
+			cases[i].text, out.p, cases[i].tokens);
 	}
 	buf_fini(&out);
 }
@@ -140,7 +145,8 @@ START_TEST(tolerant_mode_reads_what_real_traces_hold)
 {
 	static const struct reading cases[] = {
 		{ "{\"name\":\"f(x=\"a\"\nb)\",\"n\":1}", "{ name: 'f(x=\"a\"\nb)' n: 1 } ." },
-		{ "{\"name\":\"lib = make(\"demo\", \"X\")\", \"pid\":1}", "{ name: 'lib = make(\"demo\", \"X\")' pid: 1 } ." },
+		{ "{\"name\":\"lib = make(\"demo\", \"X\")\", \"pid\":1}",
+			"{ name: 'lib = make(\"demo\", \"X\")' pid: 1 } ." },
 		{ "{\"name\":\"a\"\"}", "{ name: 'a\"' } ." },
 		{ "{\"name\":\"\"\"\"\" }", "{ name: '\"\"\"' } ." },
 		{ "{\"p\":\"C:\\work\\x\"}", "{ p: 'C:\\work\\x' } ." },
@@ -195,12 +201,17 @@ static void expect_counters(const char *text, const char *line)
 START_TEST(what_tolerant_mode_mends_is_counted)
 {
 	expect_counters("\xef\xbb\xbf{\"a\":\"\"\n\\w\xff\",,\"b\":nan,",
-		"quotes 1 controls 1 escapes 1 utf8 1 numbers 1 commas 1 mark 1 cut 0 recovered 0 open 1 inside 0\n");
+		"quotes 1 controls 1 escapes 1 utf8 1 numbers 1 commas 1 mark 1 cut 0 recovered 0 open 1 "
+		"inside 0\n");
 	expect_counters("[\"12345678901234567\",12345678901234567",
-		"quotes 0 controls 0 escapes 0 utf8 0 numbers 0 commas 0 mark 0 cut 2 recovered 0 open 1 inside 1\n");
+		"quotes 0 controls 0 escapes 0 utf8 0 numbers 0 commas 0 mark 0 cut 2 recovered 0 open 1 "
+		"inside 1\n");
 	expect_counters("{\"a\":",
-		"quotes 0 controls 0 escapes 0 utf8 0 numbers 0 commas 0 mark 0 cut 0 recovered 0 open 1 inside 1\n");
-	expect_counters("[1]", "quotes 0 controls 0 escapes 0 utf8 0 numbers 0 commas 0 mark 0 cut 0 recovered 0 open 0 inside 0\n");
+		"quotes 0 controls 0 escapes 0 utf8 0 numbers 0 commas 0 mark 0 cut 0 recovered 0 open 1 "
+		"inside 1\n");
+	expect_counters("[1]",
+		"quotes 0 controls 0 escapes 0 utf8 0 numbers 0 commas 0 mark 0 cut 0 recovered 0 open 0 "
+		"inside 0\n");
 }
 END_TEST
 
@@ -214,7 +225,8 @@ START_TEST(a_token_that_is_too_long_is_refused_or_cut)
 	ck_assert_str_eq(out.p, "[ '12345678' limit@13");
 	brief(JSON_STRICT, limits, STR("[12345678,123456789]"), &out);
 	ck_assert_str_eq(out.p, "[ 12345678 limit@10");
-	brief(JSON_TOLERANT, limits, STR("{\"123456789\":\"12345678\",\"b\":\"123456789\",\"c\":1234567890}"), &out);
+	brief(JSON_TOLERANT, limits, STR("{\"123456789\":\"12345678\",\"b\":\"123456789\",\"c\":1234567890}"),
+		&out);
 	ck_assert_str_eq(out.p, "{ 12345678: '12345678' b: '12345678' c: 12345678 } .");
 	brief(JSON_STRICT, limits, STR("[[[[1]]]]"), &out);
 	ck_assert_str_eq(out.p, "[ [ [ [ 1 ] ] ] ] .");
@@ -282,13 +294,16 @@ static const char *const nasty[] = {
 	"\xef\xbb\xbf[\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\",\"\xff\xc3\",\"\x01\"]",
 	"\xef\xbb[1]",
 	"{\"a\":NaN,\"b\":-Infinity,\"c\":truth}",
+	"[true,truthtruthtruthtruthtruth,{\"a\":1}]",
 	"[1,-2.5e+10,true,false,null,\"\",{},[],{\"k\":[[[[1]]]]}]",
-	"  [ {\n\"ph\" : \"X\" ,\n\"args\" : { \"x\" : [ \"y\" , { \"z\" : \"}\" } ] , \"w\" : -1 } } ,\n{ } ]  ",
+	"  [ {\n\"ph\" : \"X\" ,\n\"args\" : { \"x\" : [ \"y\" , { \"z\" : \"}\" } ] , \"w\" : -1 } } ,\n{ } "
+	"]  ",
 	"{\"ph\":\"X\",\"args\":{\"a\":[{\"b\":\"c\"},\"]\",\"d\"e\"],\"f\":12,\"g\":\"h\"i\"},\"end\":1}",
 	"{\"odd\":{\"k\":\"v\",\"n\":{\"m\":[]}},\"even\":[1,[2]],\"one\":[\"s\"],\"tw\":7}",
 	"{\"odd\":\"a string\",\"odd\":12,\"odd\":true,\"odd\":[],\"odd\":{}}",
 	"[[1,[2,3]],[[\"]\"]],[]]",
-	"{\"a\": \"0123456789abcdefghij0123456789\", \"0123456789abcdefghijklmn\": 123456789012345678901234567890}",
+	"{\"a\": \"0123456789abcdefghij0123456789\", \"0123456789abcdefghijklmn\": "
+	"123456789012345678901234567890}",
 	"{\"a\":[1}",
 	"[{\"a\":1},{\"b\":bad},{\"c\":3}, {\"d\" 4}, {\"e\":[1 2]},{\"f\":6}]",
 	"[{\"a\":{\"x\":[1}},{\"b\":2}],\"z\":1",
@@ -338,14 +353,15 @@ static void same_when_cut(struct str text, size_t first, size_t last)
 		json_tokens(&how, text, &whole);
 		how.cut = by_byte;
 		json_tokens(&how, text, &parts);
-		ck_assert_msg(str_eq(buf_view(&whole), buf_view(&parts)), "way %zu, by byte: %.300s\nwhole:\n%s\nparts:\n%s", w,
-			text.p, whole.p, parts.p);
+		ck_assert_msg(str_eq(buf_view(&whole), buf_view(&parts)),
+			"way %zu, by byte: %.300s\nwhole:\n%s\nparts:\n%s", w, text.p, whole.p, parts.p);
 		how.cut = two_parts;
 		for (size_t at = first; at < last; at++) {
 			how.arg = &at;
 			json_tokens(&how, text, &parts);
-			ck_assert_msg(str_eq(buf_view(&whole), buf_view(&parts)), "way %zu, cut at %zu: %.300s\nwhole:\n%s\nparts:\n%s",
-				w, at, text.p, whole.p, parts.p);
+			ck_assert_msg(str_eq(buf_view(&whole), buf_view(&parts)),
+				"way %zu, cut at %zu: %.300s\nwhole:\n%s\nparts:\n%s", w, at, text.p, whole.p,
+				parts.p);
 		}
 	}
 	buf_fini(&whole);
@@ -380,8 +396,8 @@ START_TEST(a_long_look_ahead_is_the_same_however_it_is_cut)
 		for (size_t at = 1; at < text.n; at += at < 12 || at > 4080 ? 1 : 97) {
 			how.arg = &at;
 			json_tokens(&how, buf_view(&text), &parts);
-			ck_assert_msg(str_eq(buf_view(&whole), buf_view(&parts)), "%zu spaces, cut at %zu\n%s%s", spaces, at,
-				whole.p, parts.p);
+			ck_assert_msg(str_eq(buf_view(&whole), buf_view(&parts)),
+				"%zu spaces, cut at %zu\n%s%s", spaces, at, whole.p, parts.p);
 		}
 	}
 	buf_fini(&text);
@@ -394,8 +410,8 @@ END_TEST
 
 static void random_text(struct rand_gen *g, struct buf *b)
 {
-	static const char *const bits[] = { "a", "name", " ", "\\\"", "\\\\", "\\u0041", "}", "]", "{", "[", ":", ",",
-		"\xc3\xa9", "\\n", "0123456789abcdef" };
+	static const char *const bits[] = { "a", "name", " ", "\\\"", "\\\\", "\\u0041", "}", "]", "{", "[",
+		":", ",", "\xc3\xa9", "\\n", "0123456789abcdef" };
 
 	buf_byte(b, '"');
 	for (uint64_t n = rand_below(g, 5); n > 0; n--)
@@ -494,7 +510,8 @@ static enum json_token read_over(struct json_reader *r, unsigned depth)
 static bool skipping_is_reading_over(struct rand_gen *g, size_t size, void *arg)
 {
 	enum json_mode mode = rand_below(g, 2) ? JSON_STRICT : JSON_TOLERANT;
-	struct json_reader *a = json_reader_new(mode, JSON_LIMITS_BODY), *b = json_reader_new(mode, JSON_LIMITS_BODY);
+	struct json_reader *a = json_reader_new(mode, JSON_LIMITS_BODY),
+			   *b = json_reader_new(mode, JSON_LIMITS_BODY);
 	struct json_value va, vb;
 	struct buf text;
 	enum json_token ta, tb;
@@ -510,7 +527,8 @@ static bool skipping_is_reading_over(struct rand_gen *g, size_t size, void *arg)
 
 		ta = json_next(a, &va);
 		tb = json_next(b, &vb);
-		good = ta == tb && str_eq(va.raw, vb.raw) && va.offset == vb.offset && json_depth(a) == json_depth(b);
+		good = ta == tb && str_eq(va.raw, vb.raw) && va.offset == vb.offset &&
+			json_depth(a) == json_depth(b);
 		if (ta == JSON_MORE) {
 			json_feed_end(a);
 			json_feed_end(b);
@@ -605,13 +623,15 @@ START_TEST(reading_goes_on_at_the_next_object_behind_damage)
 	check_recovery("[{\"a\":bad,\"args\":{\"b\":1}},{\"c\":3}]", 1, "[ { a !6 { c 3 } ] ");
 	check_recovery("[{\"a\":1} {\"b\":2}, {}]", 1, "[ { a 1 } !9 { b 2 } { } ] ");
 	check_recovery("[{\"a\":[1}, {\"b\":2}]", 1, "[ { a [ 1 !8 { b 2 } ] ");
-	check_recovery("{\"e\":[{\"a\":@}, x {\"b\":\"{\"}, {\"c\":1}],\"n\":2}", 2, "{ e [ { a !11 { c 1 } ] n 2 } ");
+	check_recovery("{\"e\":[{\"a\":@}, x {\"b\":\"{\"}, {\"c\":1}],\"n\":2}", 2,
+		"{ e [ { a !11 { c 1 } ] n 2 } ");
 }
 END_TEST
 
 START_TEST(the_arrays_end_is_found_behind_damage_in_its_last_object)
 {
-	check_recovery("{\"e\":[{\"a\":@,\"x\":[{\"y\":1}],\"z\":{}}\n],\n\"n\":{\"k\":2}}", 2, "{ e [ { a !11 ] n { k 2 } } ");
+	check_recovery("{\"e\":[{\"a\":@,\"x\":[{\"y\":1}],\"z\":{}}\n],\n\"n\":{\"k\":2}}", 2,
+		"{ e [ { a !11 ] n { k 2 } } ");
 }
 END_TEST
 
@@ -650,10 +670,16 @@ END_TEST
 /* ---- real documents, where there are any (TRAINSPOTTER_TEST_DATA) */
 
 static const char *const real_files[] = {
-	"cases/01-unescaped-quote-and-newline.json", "cases/08-ts-as-string-19-digits.json",
-	"cases/16-empty-object-event.json", "cases/17-top-level-array-no-bracket.json", "malformed/trailing_comma.json",
-	"malformed/unterminated_array.json", "malformed/bad_backslash.json", "malformed/control_char.json",
-	"malformed/invalid_utf8.json", "malformed/unescaped_quote_newline.json",
+	"cases/01-unescaped-quote-and-newline.json",
+	"cases/08-ts-as-string-19-digits.json",
+	"cases/16-empty-object-event.json",
+	"cases/17-top-level-array-no-bracket.json",
+	"malformed/trailing_comma.json",
+	"malformed/unterminated_array.json",
+	"malformed/bad_backslash.json",
+	"malformed/control_char.json",
+	"malformed/invalid_utf8.json",
+	"malformed/unescaped_quote_newline.json",
 	"made_here/libkineto_ondemand_iter_24646.pt.trace.json",
 };
 
@@ -701,7 +727,8 @@ Suite *suite_pull(void)
 	tcase_add_test(tc, the_arrays_end_is_found_behind_damage_in_its_last_object);
 	tcase_add_test(tc, damage_without_an_end_ends_the_document);
 	tcase_add_test(tc, twenty_thousand_levels_are_read_without_recursion);
-	tcase_add_loop_test(tc, a_real_trace_cut_at_any_byte_gives_the_same_tokens, 0, (int)COUNT(real_files));
+	tcase_add_loop_test(
+		tc, a_real_trace_cut_at_any_byte_gives_the_same_tokens, 0, (int)COUNT(real_files));
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -18,7 +18,9 @@ START_TEST(escapes_become_what_they_stand_for)
 		{ "\\ud83d\\ude00!", "\xf0\x9f\x98\x80!" },
 		{ "\\ud83d", "\xef\xbf\xbd" },
 		{ "\\ude00\\ud83dx", "\xef\xbf\xbd\xef\xbf\xbdx" },
-		{ "\\ud83d\\u0041", "\xef\xbf\xbd" "A" },
+		{ "\\ud83d\\u0041",
+			"\xef\xbf\xbd"
+			"A" },
 		{ "C:\\work\\path\\x", "C:\\work\\path\\x" },
 		{ "\\u12g4\\u12", "\\u12g4\\u12" },
 		{ "end\\", "end\\" },
@@ -41,9 +43,16 @@ START_TEST(each_ill_formed_part_of_utf8_becomes_one_replacement)
 		const char *raw;
 		int replaced;
 	} cases[] = {
-		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 0 }, { "a\xff\xfe\xc3z", 3 },
-		{ "\xe2\x82", 1 }, { "\xe2\x82z", 1 }, { "\xc0\xaf", 2 }, { "\xed\xa0\x80", 3 }, { "\xf4\x90\x80\x80", 4 },
-		{ "\xf0\x80\x80\x41", 3 }, { "\x80", 1 }, { "\xf1\x80\x80\xe1\x80\xc2", 3 },
+		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 0 },
+		{ "a\xff\xfe\xc3z", 3 },
+		{ "\xe2\x82", 1 },
+		{ "\xe2\x82z", 1 },
+		{ "\xc0\xaf", 2 },
+		{ "\xed\xa0\x80", 3 },
+		{ "\xf4\x90\x80\x80", 4 },
+		{ "\xf0\x80\x80\x41", 3 },
+		{ "\x80", 1 },
+		{ "\xf1\x80\x80\xe1\x80\xc2", 3 },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {

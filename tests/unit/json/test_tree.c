@@ -37,7 +37,8 @@ static void refused(const char *text, int code, const char *sentence)
 
 START_TEST(a_document_becomes_a_tree)
 {
-	const struct json_node *root = parse("{\"a\\n\":[1,\"x\\ty\",{\"b\":null,\"c\":[]}],\"d\":true,\"\":-1.50}");
+	const struct json_node *root = parse(
+		"{\"a\\n\":[1,\"x\\ty\",{\"b\":null,\"c\":[]}],\"d\":true,\"\":-1.50}");
 	const struct json_node *list = json_get(root, "a\n");
 
 	ck_assert_int_eq(root->kind, JSON_K_OBJECT);

@@ -39,9 +39,10 @@ START_TEST(commas_and_ends_are_set_by_the_writer)
 	jw_key_double(&w, "d", 0.5);
 	jw_end(&w);
 	ck_assert_int_eq(jw_finish(&w, NULL), OK);
-	ck_assert_str_eq(b.p, "{\"op\":\"aten::mul \\\"x\\\"\\n\",\"min\":-9223372036854775808,"
-			      "\"max\":18446744073709551615,\"rows\":[true,null,{},[],[1],null],"
-			      "\"in\":{\"no\":false,\"none\":null,\"text\":\"t\"},\"d\":0.5}");
+	ck_assert_str_eq(b.p,
+		"{\"op\":\"aten::mul \\\"x\\\"\\n\",\"min\":-9223372036854775808,"
+		"\"max\":18446744073709551615,\"rows\":[true,null,{},[],[1],null],"
+		"\"in\":{\"no\":false,\"none\":null,\"text\":\"t\"},\"d\":0.5}");
 	buf_fini(&b);
 }
 END_TEST
@@ -52,9 +53,17 @@ START_TEST(a_double_is_the_shortest_text_that_reads_back)
 		double v;
 		const char *text;
 	} cases[] = {
-		{ 0, "0" }, { -0.0, "-0" }, { 0.1, "0.1" }, { 1e6, "1000000" }, { 1.0 / 3, "0.3333333333333333" },
-		{ 1e300, "1e+300" }, { DBL_MAX, "1.7976931348623157e+308" }, { 5e-324, "4.94065645841247e-324" },
-		{ NAN, "null" }, { INFINITY, "null" }, { -INFINITY, "null" },
+		{ 0, "0" },
+		{ -0.0, "-0" },
+		{ 0.1, "0.1" },
+		{ 1e6, "1000000" },
+		{ 1.0 / 3, "0.3333333333333333" },
+		{ 1e300, "1e+300" },
+		{ DBL_MAX, "1.7976931348623157e+308" },
+		{ 5e-324, "4.94065645841247e-324" },
+		{ NAN, "null" },
+		{ INFINITY, "null" },
+		{ -INFINITY, "null" },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
