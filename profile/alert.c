@@ -5,8 +5,12 @@
 #include "profile/name.h"
 
 static const char *const state_name[] = {
-	[ALERT_INACTIVE] = "inactive", [ALERT_PENDING] = "pending",   [ALERT_FIRING] = "firing",
-	[ALERT_RESOLVED] = "resolved", [ALERT_ACCEPTED] = "accepted", [ALERT_EXPIRED] = "expired",
+	[ALERT_INACTIVE] = "inactive",
+	[ALERT_PENDING] = "pending",
+	[ALERT_FIRING] = "firing",
+	[ALERT_RESOLVED] = "resolved",
+	[ALERT_ACCEPTED] = "accepted",
+	[ALERT_EXPIRED] = "expired",
 };
 _Static_assert(COUNT(state_name) == ALERT_STATES, "name every alert state");
 

@@ -9,8 +9,11 @@
 #include "profile/name.h"
 
 static const char *const steps_name[] = {
-	[STEPS_NONE] = "none",	      [STEPS_MARKER] = "marker", [STEPS_EXECUTIONS] = "executions",
-	[STEPS_OPTIMIZER] = "optimizer", [STEPS_ANCHOR] = "anchor",
+	[STEPS_NONE] = "none",
+	[STEPS_MARKER] = "marker",
+	[STEPS_EXECUTIONS] = "executions",
+	[STEPS_OPTIMIZER] = "optimizer",
+	[STEPS_ANCHOR] = "anchor",
 };
 _Static_assert(COUNT(steps_name) == STEPS_FROMS, "name every source of steps");
 
@@ -163,9 +166,12 @@ static int check_op_hist(const struct op_summary *op, struct err *e)
 	if ((unsigned)op->basis >= OP_BASES)
 		return err_set(e, E_FORMAT, "basis: %u, not a basis", (unsigned)op->basis);
 	if (op->basis == OP_BASIS_NONE)
-		return in_hist == 0 ? OK : err_set(e, E_FORMAT, "hist: %" PRIu64 " values without a basis", in_hist);
+		return in_hist == 0
+			? OK
+			: err_set(e, E_FORMAT, "hist: %" PRIu64 " values without a basis", in_hist);
 	if (in_hist != op->calls)
-		return err_set(e, E_FORMAT, "hist: %" PRIu64 " values for %" PRIu64 " calls", in_hist, op->calls);
+		return err_set(
+			e, E_FORMAT, "hist: %" PRIu64 " values for %" PRIu64 " calls", in_hist, op->calls);
 	if (op->min_ns > op->max_ns)
 		return err_set(e, E_FORMAT, "min_ns: %" PRId64 ", more than max_ns (%" PRId64 ")", op->min_ns,
 			op->max_ns);
@@ -196,10 +202,10 @@ struct op_sums {
 static bool sums_fit(struct op_sums *sums, const struct op_summary *op)
 {
 	return !__builtin_add_overflow(sums->calls, op->calls, &sums->calls) &&
-	       !__builtin_add_overflow(sums->device_total_ns, op->device_total_ns, &sums->device_total_ns) &&
-	       !__builtin_add_overflow(sums->device_self_ns, op->device_self_ns, &sums->device_self_ns) &&
-	       !__builtin_add_overflow(sums->cpu_total_ns, op->cpu_total_ns, &sums->cpu_total_ns) &&
-	       !__builtin_add_overflow(sums->cpu_self_ns, op->cpu_self_ns, &sums->cpu_self_ns);
+		!__builtin_add_overflow(sums->device_total_ns, op->device_total_ns, &sums->device_total_ns) &&
+		!__builtin_add_overflow(sums->device_self_ns, op->device_self_ns, &sums->device_self_ns) &&
+		!__builtin_add_overflow(sums->cpu_total_ns, op->cpu_total_ns, &sums->cpu_total_ns) &&
+		!__builtin_add_overflow(sums->cpu_self_ns, op->cpu_self_ns, &sums->cpu_self_ns);
 }
 
 static int check_one_op(const struct window *w, size_t i, struct op_sums *sums, struct err *e)

@@ -69,7 +69,7 @@ static bool alike(double a, double b)
 }
 
 struct sums {
-	double a, b;  /* values gone by */
+	double a, b; /* values gone by */
 	double u;
 	double ties; /* sum of t^3 - t */
 };
@@ -129,5 +129,6 @@ struct rank_test rank_values(double *a, size_t n_a, double *b, size_t n_b)
 
 struct rank_test rank_hists(const struct hist *a, const struct hist *b, double divisor)
 {
-	return compare((struct cursor){ .hist = a, .divisor = 1 }, (struct cursor){ .hist = b, .divisor = divisor });
+	return compare(
+		(struct cursor){ .hist = a, .divisor = 1 }, (struct cursor){ .hist = b, .divisor = divisor });
 }

@@ -37,10 +37,22 @@ END_TEST
 START_TEST(an_alert_is_written_as_the_api_shows_it)
 {
 	struct str hosts[] = { STR("h1"), STR("h2") };
-	struct alert al = { .id = STR("ab"), .state = ALERT_FIRING, .kind = VERDICT_FUSION_LOST, .service = STR("llm"),
-		.deploy = STR("v42"), .deploy_before = STR("v41"), .op = STR("aten::x"), .sentence = STR("gone"),
-		.started_ns = 1, .fired_ns = 2, .updated_ns = 3, .hosts = hosts, .n_hosts = 2, .windows_before = 10,
-		.windows_after = 2, .evidence = STR("{\"verdict\":\"fusion_lost\"}") };
+	struct alert al = { .id = STR("ab"),
+		.state = ALERT_FIRING,
+		.kind = VERDICT_FUSION_LOST,
+		.service = STR("llm"),
+		.deploy = STR("v42"),
+		.deploy_before = STR("v41"),
+		.op = STR("aten::x"),
+		.sentence = STR("gone"),
+		.started_ns = 1,
+		.fired_ns = 2,
+		.updated_ns = 3,
+		.hosts = hosts,
+		.n_hosts = 2,
+		.windows_before = 10,
+		.windows_after = 2,
+		.evidence = STR("{\"verdict\":\"fusion_lost\"}") };
 	struct json_writer w;
 	struct buf b;
 
@@ -49,8 +61,10 @@ START_TEST(an_alert_is_written_as_the_api_shows_it)
 	alert_write(&w, &al);
 	ck_assert_int_eq(jw_finish(&w, NULL), OK);
 	ck_assert_str_eq(b.p,
-		"{\"id\":\"ab\",\"state\":\"firing\",\"kind\":\"fusion_lost\",\"service\":\"llm\",\"deploy\":\"v42\","
-		"\"deploy_before\":\"v41\",\"op\":\"aten::x\",\"sentence\":\"gone\",\"started_ns\":1,\"fired_ns\":2,"
+		"{\"id\":\"ab\",\"state\":\"firing\",\"kind\":\"fusion_lost\",\"service\":\"llm\",\"deploy\":"
+		"\"v42\","
+		"\"deploy_before\":\"v41\",\"op\":\"aten::x\",\"sentence\":\"gone\",\"started_ns\":1,\"fired_"
+		"ns\":2,"
 		"\"resolved_ns\":null,\"updated_ns\":3,\"hosts\":[\"h1\",\"h2\"],\"windows_before\":10,"
 		"\"windows_after\":2,\"evidence\":{\"verdict\":\"fusion_lost\"}}");
 	buf_fini(&b);

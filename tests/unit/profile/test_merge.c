@@ -28,8 +28,10 @@ START_TEST(windows_become_one_ordered_set_of_sums)
 	ck_assert_int_eq(all->last_ns, 200);
 	ck_assert(all->has_device);
 	ck_assert_uint_eq(all->n_ops, 3);
-	ck_assert(str_eq(all->ops[0].name, STR("a")) && all->ops[0].kind == OP_CPU_OP && all->ops[0].calls == 4);
-	ck_assert(str_eq(all->ops[1].name, STR("b")) && all->ops[1].calls == 11 && all->ops[1].cpu_self_ns == 55);
+	ck_assert(str_eq(all->ops[0].name, STR("a")) && all->ops[0].kind == OP_CPU_OP &&
+		all->ops[0].calls == 4);
+	ck_assert(str_eq(all->ops[1].name, STR("b")) && all->ops[1].calls == 11 &&
+		all->ops[1].cpu_self_ns == 55);
 	ck_assert(str_eq(all->ops[2].name, STR("a")) && all->ops[2].kind == OP_KERNEL);
 	profile_merge_free(m);
 }
@@ -79,7 +81,9 @@ static bool order_does_not_matter(struct rand_gen *g, size_t size, void *arg)
 		char name[8];
 		uint64_t k = rand_below(g, 20), n = 1 + rand_below(g, 5);
 		int64_t ns = (int64_t)rand_below(g, 1000000);
-		struct op_summary op = { .kind = OP_CPU_OP, .calls = n, .cpu_self_ns = ns, .basis = OP_BASIS_CPU };
+		struct op_summary op = {
+			.kind = OP_CPU_OP, .calls = n, .cpu_self_ns = ns, .basis = OP_BASIS_CPU
+		};
 
 		snprintf(name, sizeof(name), "op%02u", (unsigned)k);
 		op.name = str_of(name);
@@ -94,8 +98,8 @@ static bool order_does_not_matter(struct rand_gen *g, size_t size, void *arg)
 		int k = (all->ops[i].name.p[2] - '0') * 10 + all->ops[i].name.p[3] - '0';
 
 		good = good && all->ops[i].calls == calls[k] && all->ops[i].cpu_self_ns == self[k] &&
-		       hist_count(&all->ops[i].hist) == calls[k] &&
-		       (i == 0 || op_summary_cmp(&all->ops[i - 1], &all->ops[i]) < 0);
+			hist_count(&all->ops[i].hist) == calls[k] &&
+			(i == 0 || op_summary_cmp(&all->ops[i - 1], &all->ops[i]) < 0);
 	}
 	profile_merge_free(m);
 	return good;

@@ -29,10 +29,24 @@ END_TEST
 
 START_TEST(merging_adds_sums_and_widens_extremes)
 {
-	struct op_summary a = { .calls = 2, .device_total_ns = 10, .device_self_ns = 9, .cpu_total_ns = 8,
-		.cpu_self_ns = 7, .orphan_calls = 1, .orphan_ns = 3, .basis = OP_BASIS_CPU, .min_ns = 3, .max_ns = 4 };
-	struct op_summary b = { .calls = 1, .device_total_ns = 1, .device_self_ns = 1, .cpu_total_ns = 1,
-		.cpu_self_ns = 1, .basis = OP_BASIS_CPU, .min_ns = 1, .max_ns = 1 };
+	struct op_summary a = { .calls = 2,
+		.device_total_ns = 10,
+		.device_self_ns = 9,
+		.cpu_total_ns = 8,
+		.cpu_self_ns = 7,
+		.orphan_calls = 1,
+		.orphan_ns = 3,
+		.basis = OP_BASIS_CPU,
+		.min_ns = 3,
+		.max_ns = 4 };
+	struct op_summary b = { .calls = 1,
+		.device_total_ns = 1,
+		.device_self_ns = 1,
+		.cpu_total_ns = 1,
+		.cpu_self_ns = 1,
+		.basis = OP_BASIS_CPU,
+		.min_ns = 1,
+		.max_ns = 1 };
 
 	hist_add(&a.hist, 3);
 	hist_add(&a.hist, 4);
@@ -56,7 +70,9 @@ END_TEST
 START_TEST(times_of_another_basis_do_not_mix_in)
 {
 	struct op_summary a = { .calls = 1, .basis = OP_BASIS_DEVICE, .min_ns = 50, .max_ns = 50 };
-	struct op_summary b = { .calls = 1, .cpu_self_ns = 7, .basis = OP_BASIS_CPU, .min_ns = 7, .max_ns = 7 };
+	struct op_summary b = {
+		.calls = 1, .cpu_self_ns = 7, .basis = OP_BASIS_CPU, .min_ns = 7, .max_ns = 7
+	};
 
 	hist_add(&a.hist, 50);
 	hist_add(&b.hist, 7);
@@ -74,7 +90,9 @@ END_TEST
 START_TEST(an_empty_summary_takes_over_the_basis)
 {
 	struct op_summary a = { 0 };
-	struct op_summary b = { .calls = 1, .cpu_self_ns = 7, .basis = OP_BASIS_CPU, .min_ns = 7, .max_ns = 9 };
+	struct op_summary b = {
+		.calls = 1, .cpu_self_ns = 7, .basis = OP_BASIS_CPU, .min_ns = 7, .max_ns = 9
+	};
 
 	hist_add(&b.hist, 7);
 	op_summary_merge(&a, &b);

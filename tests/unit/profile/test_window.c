@@ -12,8 +12,15 @@ static struct window good;
 
 static void set_op(struct op_summary *op, enum op_kind kind, const char *name)
 {
-	*op = (struct op_summary){ .kind = kind, .name = str_of(name), .calls = 2, .device_total_ns = 30,
-		.device_self_ns = 20, .cpu_total_ns = 10, .cpu_self_ns = -1, .basis = OP_BASIS_DEVICE, .min_ns = 5,
+	*op = (struct op_summary){ .kind = kind,
+		.name = str_of(name),
+		.calls = 2,
+		.device_total_ns = 30,
+		.device_self_ns = 20,
+		.cpu_total_ns = 10,
+		.cpu_self_ns = -1,
+		.basis = OP_BASIS_DEVICE,
+		.min_ns = 5,
 		.max_ns = 15 };
 	hist_add(&op->hist, 5);
 	hist_add(&op->hist, 15);
@@ -25,9 +32,19 @@ static void setup(void)
 	set_op(&ops[1], OP_CPU_OP, "aten::add");
 	set_op(&ops[2], OP_CPU_OP, "aten::mul");
 	gauge = (struct gauge){ STR("frames"), STR("1"), 4, &label, 1 };
-	good = (struct window){ .service = STR("llm"), .host = STR("h1"), .source = STR("watch"),
-		.start_ns = INT64_C(1764424800000000000), .dur_ns = 1000, .steps = 2, .steps_from = STEPS_MARKER,
-		.has_device = true, .labels = &label, .n_labels = 1, .ops = ops, .n_ops = 3, .gauges = &gauge,
+	good = (struct window){ .service = STR("llm"),
+		.host = STR("h1"),
+		.source = STR("watch"),
+		.start_ns = INT64_C(1764424800000000000),
+		.dur_ns = 1000,
+		.steps = 2,
+		.steps_from = STEPS_MARKER,
+		.has_device = true,
+		.labels = &label,
+		.n_labels = 1,
+		.ops = ops,
+		.n_ops = 3,
+		.gauges = &gauge,
 		.n_gauges = 1 };
 }
 
