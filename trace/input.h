@@ -1,0 +1,40 @@
+/* input.h — the bytes of a trace in blocks of at most 256 KiB, decompressed.
+ * What a file is, is told by its first bytes and never by its name: gzip (any number of members), zstd (any number of
+ * frames), else plain text. Damaged compression is no error: everything before the damage is handed out, then the end
+ * comes, and input_report says what it was. Memory: two blocks and the decoder's window (gzip 32 KiB, zstd up to
+ * 128 MiB as the file asks). Runs on: any thread but an event loop; one at a time. */
+#ifndef TRACE_INPUT_H
+#define TRACE_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "trace/report.h"
+
+enum { INPUT_BLOCK = 256 * 1024, INPUT_HASH = 16 };
+
+struct input;
+
+/* name stands in sentences. E_NOT_FOUND, E_DENIED, E_SYS; E_UNSUPPORTED for archives and compressions that are not read. */
+int input_open(struct input **out, const char *path, const struct trace_limits *limits, struct err *e) MUST_USE;
+int input_open_fd(struct input **out, int fd, const char *name, const struct trace_limits *limits, struct err *e)
+	MUST_USE; /* the fd stays the caller's */
+int input_open_memory(struct input **out, struct str bytes, const char *name, const struct trace_limits *limits,
+	struct err *e) MUST_USE; /* borrows the bytes */
+void input_close(struct input *in);
+
+/* The next block, valid until the next call; an empty one at the end. E_LIMIT past max_output_bytes or max_ratio. */
+int input_next(struct input *in, struct str *block, struct err *e) MUST_USE;
+
+/* At the end: adds bytes, raw_bytes and what was wrong with the compression. */
+void input_report(const struct input *in, struct trace_report *r);
+/* At the end: hash128 of the file's bytes as they stand there, to its last one even where reading stopped before. */
+int input_hash(struct input *in, uint8_t out[INPUT_HASH], struct err *e) MUST_USE;
+
+uint64_t input_raw_bytes(const struct input *in); /* read so far */
+uint64_t input_raw_size(const struct input *in);  /* of the whole file, 0 where it is not known (a pipe) */
+int64_t input_mtime_ns(const struct input *in);	  /* of the file, wall; 0 where there is none */
+
+#endif

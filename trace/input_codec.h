@@ -1,0 +1,56 @@
+/* input_codec.h — between input.c and the decoders; nobody else includes it.
+ * A decoder turns in->pending (refilled by input_refill) into blocks. */
+#ifndef TRACE_INPUT_CODEC_H
+#define TRACE_INPUT_CODEC_H
+
+#include <stdbool.h>
+
+#include "base/hash.h"
+#include "trace/input.h"
+
+struct input_raw { /* the bytes of the file itself */
+	int fd;	   /* -1: memory */
+	bool own_fd;
+	const char *name;
+	struct str memory;
+	char *block; /* of INPUT_BLOCK */
+	struct hash128 *hash;
+	uint64_t bytes, size;
+	int64_t mtime_ns;
+	bool end;
+};
+int input_raw_open(struct input_raw *raw, const char *path, struct err *e) MUST_USE;
+void input_raw_open_fd(struct input_raw *raw, int fd, const char *name);
+void input_raw_open_memory(struct input_raw *raw, struct str bytes, const char *name);
+void input_raw_close(struct input_raw *raw);
+/* A full block, less only at the end of the file, none behind it. */
+int input_raw_next(struct input_raw *raw, struct str *block, struct err *e) MUST_USE;
+
+struct input_codec {
+	const char *name;
+	bool (*matches)(struct str head);
+	int (*open)(void **state, struct err *e);
+	/* The next block into out (room for INPUT_BLOCK), *n of 0 at the end. */
+	int (*next)(struct input *in, void *state, char *out, size_t *n, struct err *e);
+	void (*close)(void *state);
+};
+extern const struct input_codec input_gzip, input_zstd;
+
+struct input {
+	struct input_raw raw;
+	struct trace_limits limits;
+	struct str pending; /* raw bytes that nobody took yet */
+	const struct input_codec *codec; /* NULL: plain */
+	void *state;
+	char *out; /* of INPUT_BLOCK; NULL for plain */
+	uint64_t bytes;
+	struct trace_report report; /* what was wrong */
+	bool end;
+};
+
+/* Refills pending when it is empty; it stays empty at the end of the file. */
+int input_refill(struct input *in, struct err *e) MUST_USE;
+/* What is wrong here, at the bytes handed out so far plus n. */
+void input_blame(struct input *in, enum trace_reason reason, size_t n);
+
+#endif

@@ -1,0 +1,94 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "trace/input_codec.h"
+
+static void init(struct input_raw *raw, const char *name)
+{
+	*raw = (struct input_raw){ .fd = -1, .name = name, .hash = hash128_new() };
+}
+
+void input_raw_open_fd(struct input_raw *raw, int fd, const char *name)
+{
+	struct stat st;
+
+	init(raw, name);
+	raw->fd = fd;
+	raw->block = mem_get(INPUT_BLOCK);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	raw->size = (uint64_t)st.st_size;
+	raw->mtime_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+}
+
+int input_raw_open(struct input_raw *raw, const char *path, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		init(raw, path);
+		return err_sys(e, "%s", path);
+	}
+	input_raw_open_fd(raw, fd, path);
+	raw->own_fd = true;
+	return OK;
+}
+
+void input_raw_open_memory(struct input_raw *raw, struct str bytes, const char *name)
+{
+	init(raw, name);
+	raw->memory = bytes;
+	raw->size = bytes.n;
+}
+
+void input_raw_close(struct input_raw *raw)
+{
+	if (raw->own_fd)
+		close(raw->fd);
+	hash128_free(raw->hash);
+	mem_free(raw->block);
+}
+
+static int read_block(struct input_raw *raw, struct str *block, struct err *e)
+{
+	size_t got = 0;
+
+	while (got < INPUT_BLOCK) {
+		ssize_t n = read(raw->fd, raw->block + got, INPUT_BLOCK - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, "%s: read", raw->name);
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	*block = str_make(raw->block, got);
+	return OK;
+}
+
+int input_raw_next(struct input_raw *raw, struct str *block, struct err *e)
+{
+	int rc = OK;
+
+	*block = STR("");
+	if (raw->end)
+		return OK;
+	if (raw->fd >= 0) {
+		rc = read_block(raw, block, e);
+	} else {
+		*block = str_upto(raw->memory, INPUT_BLOCK);
+		raw->memory = str_from(raw->memory, block->n);
+	}
+	if (rc < 0)
+		return rc;
+	raw->end = block->n < INPUT_BLOCK;
+	raw->bytes += block->n;
+	hash128_add(raw->hash, block->p, block->n);
+	return OK;
+}
