@@ -1,0 +1,189 @@
+/* event.h — the timed events of one trace, as the reader keeps them and keyavg and fold go over them.
+ *
+ * One event is 40 bytes; names, categories and threads are numbers into small tables:
+ *
+ *	 0  start_ns    8	from the trace's own zero (baseTimeNanoseconds, or none)
+ *	 8  dur_ns      8	never negative
+ *	16  ext         8	External id while links are made, then (host events) the time of the device events launched
+ *	24  name        4	index into trace.names
+ *	28  thread      4	index into trace.threads: one (pid, tid)
+ *	32  link        4	device events and host calls: index of the op they belong to, or EVENT_NO_LINK
+ *	36  cat         1	enum event_cat
+ *	37  flags       1
+ *	38  (free)      2
+ *
+ * Runs on: one thread at a time. */
+#ifndef TRACE_EVENT_H
+#define TRACE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "profile/op.h"
+
+/* What an event's category makes of it (PyTorch's key_averages()). */
+enum event_class {
+	EVENT_HOST_OP,	 /* a row, a node of the tree, may own device events */
+	EVENT_HOST_CALL, /* a row and a node, owns nothing */
+	EVENT_DEVICE,	 /* a row beside the tree */
+	EVENT_PYTHON,	 /* a node without a row, and only in traces that name their host (PyTorch 2.12 and later) */
+	EVENT_CLASSES
+};
+
+enum event_cat {
+	CAT_CPU_OP,
+	CAT_OPERATOR, /* cpu_op in 2021 */
+	CAT_USER_ANNOTATION,
+	CAT_RUNTIME, /* …_runtime, …_driver, Runtime */
+	CAT_GLOW_RUNTIME,
+	CAT_OVERHEAD,
+	CAT_EXTERNAL_CORRELATION,
+	CAT_KERNEL,
+	CAT_MEMCPY,
+	CAT_MEMSET,
+	CAT_DEVICE_OP,	  /* mtia_ccp_events, hpu_op: device work of other makers */
+	CAT_DEVICE_RANGE, /* cuda_sync, cuda_profiler_range, mtia_insight: device rows that are no work */
+	CAT_DEVICE_ANNOTATION,
+	CAT_PYTHON,
+	EVENT_CATS
+};
+
+struct event_cat_info {
+	enum event_class class;
+	bool annotation; /* the row's is_user_annotation */
+	bool op;	 /* cpu_op: what a call can be launched from */
+	bool launcher;	 /* a runtime call that launches device events by correlation */
+	bool executes;	 /* the device works while it lasts */
+	enum op_kind kind;
+};
+const struct event_cat_info *event_cat_info(enum event_cat cat);
+/* The text of an event's "cat"; false for one that gives no row and no node. */
+bool event_cat_parse(struct str text, enum event_cat *out);
+/* What PyTorch's table calls the device that a category of runtime calls or device events is about, or NULL. */
+const char *event_cat_device(struct str text);
+
+enum {
+	EVENT_HAS_EXT = 1 << 0, /* ext is an External id */
+	EVENT_OWN_ID = 1 << 1,	/* External id equals correlation: its own number and no link (keyavg step 4) */
+	EVENT_LOST = 1 << 2,	/* a host op whose device events went out of all rows (keyavg step 7) */
+};
+#define EVENT_NO_LINK UINT32_MAX
+
+struct trace_event {
+	int64_t start_ns, dur_ns;
+	union {
+		uint64_t ext;
+		int64_t device_ns;
+	};
+	uint32_t name, thread, link;
+	uint8_t cat, flags;
+	uint16_t unused;
+};
+_Static_assert(sizeof(struct trace_event) <= 48, "the promise of DESIGN: at most 48 bytes an event");
+
+static inline int64_t event_end_ns(const struct trace_event *ev)
+{
+	return ev->start_ns + ev->dur_ns; /* the reader keeps no event whose end does not fit */
+}
+
+/* What a name alone tells, found once a name. */
+enum {
+	NAME_DROPPED = 1 << 0, /* the profiler's own book-keeping: no row, no node */
+	NAME_STEP = 1 << 1,    /* ProfilerStep#N, kept as ProfilerStep* */
+	NAME_ASYNC = 1 << 2,   /* an annotation so named is an asynchronous collective */
+	NAME_NO_WORK = 1 << 3, /* a view or an allocation: launches nothing */
+};
+
+struct trace_names {
+	struct intern intern;
+	uint8_t *flags; /* of each name */
+	size_t room;
+};
+void trace_names_init(struct trace_names *n, struct arena *a, size_t cap);
+void trace_names_fini(struct trace_names *n);
+uint32_t trace_names_id(struct trace_names *n, struct str name); /* INTERN_NONE at the ceiling */
+
+VEC(trace_events, struct trace_event);
+
+struct trace_version { /* of what made the trace: "runtime" "12000" */
+	struct str key, value;
+};
+enum { TRACE_VERSIONS_MAX = 16 };
+
+struct trace {
+	struct arena arena; /* names and header texts */
+	struct trace_events events;
+	struct trace_names names;
+	struct intern threads; /* "pid\037tid" as they stand in the file, texts with their quotes */
+	struct intern pids;
+	uint32_t *pid_of; /* of each thread */
+	size_t pid_room;
+	bool bare_array; /* the old form, without a header */
+	bool has_base, has_host_name;
+	int64_t base_ns; /* baseTimeNanoseconds */
+	struct str host_name;
+	const char *device; /* what PyTorch calls it, as far as runtime calls tell: "CUDA"; NULL where they do not */
+	int64_t rank; /* distributedInfo.rank, -1 where there is none */
+	struct trace_version versions[TRACE_VERSIONS_MAX];
+	size_t n_versions;
+};
+
+void trace_init(struct trace *t, size_t cap_events);
+void trace_fini(struct trace *t);
+
+static inline struct str trace_name(const struct trace *t, uint32_t name)
+{
+	return intern_name(&t->names.intern, name);
+}
+
+static inline uint8_t trace_name_flags(const struct trace *t, uint32_t name)
+{
+	return t->names.flags[name];
+}
+
+/* The thread of (pid, tid), both as they stand in the file; INTERN_NONE at the ceiling. */
+uint32_t trace_thread(struct trace *t, struct str pid, struct str tid);
+static inline uint32_t trace_pid(const struct trace *t, uint32_t thread)
+{
+	return t->pid_of[thread];
+}
+
+/* Once all is read: Python calls stay only where the header named the host. */
+void trace_settle(struct trace *t);
+
+static inline bool event_is_step(const struct trace *t, const struct trace_event *ev)
+{
+	return (trace_name_flags(t, ev->name) & NAME_STEP) &&
+	       event_cat_info((enum event_cat)ev->cat)->class == EVENT_HOST_OP;
+}
+
+static inline bool event_is_async(const struct trace *t, const struct trace_event *ev)
+{
+	return ev->cat == CAT_USER_ANNOTATION && (trace_name_flags(t, ev->name) & NAME_ASYNC);
+}
+
+/* The sum of times of strangers: stops at the ends of int64_t and never wraps. */
+static inline int64_t ns_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(a, b, &sum))
+		return sum;
+	return b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+static inline int64_t ns_sub(int64_t a, int64_t b)
+{
+	int64_t rest;
+
+	if (!__builtin_sub_overflow(a, b, &rest))
+		return rest;
+	return b < 0 ? INT64_MAX : INT64_MIN;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* keyavg.h — PyTorch's key_averages() over a trace, to the nanosecond.
+ * Implements EventList and FunctionEventAvg of torch/autograd/profiler_util.py for what stands in the file: nesting by
+ * time on each thread, device time to the op that launched it, a call that is its parent's only child and has its name
+ * taken into the parent, asynchronous collectives beside the tree.
+ *
+ * Time: n log n for the order, one pass for the tree, no recursion. Memory beyond the events (40 bytes each): 4 bytes a
+ * tree node (and 4 while sorting), 8 to 16 bytes a host op while linking, and 80 bytes a level of the deepest nesting.
+ * Runs on: one thread at a time. */
+#ifndef TRACE_KEYAVG_H
+#define TRACE_KEYAVG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "trace/event.h"
+
+/* One call that gives a row: host ops and calls, device events. */
+struct keyavg_call {
+	const struct trace_event *ev;
+	int64_t self_cpu_ns, cpu_total_ns, self_device_ns, device_total_ns;
+	bool launches; /* an op that does work and has none below it that does */
+	bool orphan;   /* a device event that is in no op's device time */
+};
+typedef void keyavg_each_call(void *arg, const struct keyavg_call *call);
+
+/* Links the trace's events and hands on every call once: host ones thread by thread, then device events in the order
+ * of the file. Once a trace: it uses up the External ids. crossings may be NULL. */
+int keyavg_each(struct trace *t, keyavg_each_call *each, void *arg, uint64_t *crossings, struct err *e) MUST_USE;
+
+struct keyavg_row {
+	struct str name; /* lives in the trace */
+	bool is_device, is_user_annotation;
+	uint64_t count;
+	int64_t self_cpu_ns, cpu_total_ns, self_device_ns, device_total_ns;
+};
+
+struct keyavg_table {
+	struct keyavg_row *v; /* ordered by name bytewise, is_device, is_user_annotation */
+	size_t n;
+	uint64_t steps;			       /* calls of ProfilerStep#N on the host */
+	int64_t self_cpu_ns, self_device_ns;   /* PyTorch's footer: all rows; device rows that are no annotations */
+	int64_t orphan_ns;		       /* the part of self_device_ns that no op launched */
+	uint64_t crossings;		       /* events that end after one on their thread that they began in */
+};
+
+int keyavg_table_make(struct keyavg_table *out, struct trace *t, struct err *e) MUST_USE;
+void keyavg_table_fini(struct keyavg_table *kt);
+
+#endif

@@ -1,0 +1,41 @@
+/* reader.h — Kineto and Chrome trace JSON becomes events, block by block.
+ *
+ *	{ header…, "traceEvents": [ {"ph":"X","cat":…,"name":…,"pid":…,"tid":…,"ts":…,"dur":…,"args":{…}}, … ], header… }
+ *	[ {…}, {…}, …				the old form: no header, and an event without "cat" is a cpu_op
+ *
+ * Events and header keys may come in any order. Only ph "X" of categories that give rows is kept (trace/event.h). Times
+ * are decimal text in microseconds, numbers or strings of any length, taken to integer nanoseconds and never through a
+ * double. dur may be missing or negative (a range that never ended): the call counts with no time.
+ * What is odd or lost is told in the report (trace/report.h); damage inside the list of events costs the events it is
+ * in. Memory: 40 bytes an event kept (the array doubles: at most 80 reserved), names once each, nothing else that grows
+ * with the file. Runs on: one thread at a time. */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include "base/err.h"
+#include "trace/event.h"
+#include "trace/input.h"
+#include "trace/report.h"
+
+struct trace_reader;
+
+struct trace_reader *trace_reader_new(uint64_t max_events);
+void trace_reader_free(struct trace_reader *r);
+/* E_FORMAT as soon as it is clear that this is no trace. */
+int trace_reader_feed(struct trace_reader *r, struct str block, struct err *e) MUST_USE;
+/* Nothing comes any more. E_FORMAT where it was no trace. The trace is the caller's (trace_free). */
+int trace_reader_end(struct trace_reader *r, struct trace_report *report, struct trace **out, struct err *e) MUST_USE;
+void trace_free(struct trace *t);
+
+/* Called once a block, for whoever shows progress. */
+struct trace_watcher {
+	void (*block)(void *arg, const struct input *in);
+	void *arg;
+};
+
+/* All of an input. watcher may be NULL. A damaged trace is OK (see the report); E_FORMAT, E_LIMIT, E_SYS otherwise, with
+ * name in front. */
+int trace_read(struct input *in, const char *name, const struct trace_limits *limits,
+	const struct trace_watcher *watcher, struct trace_report *report, struct trace **out, struct err *e) MUST_USE;
+
+#endif
