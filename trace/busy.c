@@ -1,0 +1,40 @@
+#include "trace/busy.h"
+
+#include "trace/order.h"
+
+static uint32_t device_of(const struct trace *t, const struct trace_event *ev, const void *arg)
+{
+	(void)arg;
+	return event_cat_info((enum event_cat)ev->cat)->executes ? trace_pid(t, ev->thread) : ORDER_OUT;
+}
+
+static void sweep(const struct trace *t, const uint32_t *index, size_t n, struct busy_span span, uint32_t pid,
+	const struct busy_visitor *v)
+{
+	int64_t busy_ns = 0, end = t->events.v[index[0]].start_ns;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_event *ev = &t->events.v[index[i]];
+		int64_t from = ev->start_ns > end ? ev->start_ns : end;
+
+		if (ev->start_ns > end && end >= span.from_ns && ev->start_ns <= span.to_ns && i > 0)
+			v->gap(v->arg, ns_sub(ev->start_ns, end));
+		if (event_end_ns(ev) <= from)
+			continue;
+		busy_ns = ns_add(busy_ns, event_end_ns(ev) - from);
+		end = event_end_ns(ev);
+	}
+	v->device(v->arg, intern_name(&t->pids, pid), busy_ns);
+}
+
+int busy_each(const struct trace *t, struct busy_span span, const struct busy_visitor *v, struct err *e)
+{
+	struct order o = { 0 };
+	int rc = order_make(&o, t, device_of, NULL, intern_count(&t->pids), ORDER_OUTER_FIRST, e);
+
+	for (size_t g = 0; rc == OK && g < o.groups; g++)
+		if (o.start[g + 1] > o.start[g])
+			sweep(t, o.index + o.start[g], o.start[g + 1] - o.start[g], span, (uint32_t)g, v);
+	order_fini(&o);
+	return rc;
+}

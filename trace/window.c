@@ -1,0 +1,266 @@
+#include "trace/window.h"
+
+#include "base/enc.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "json/num.h"
+#include "json/tree.h"
+#include "trace/fold.h"
+#include "trace/input.h"
+#include "trace/reader.h"
+
+enum { SIDECAR_BYTES_MAX = 1 << 20, PATH_TEXT_MAX = 4096 };
+
+/* ---- the sidecar */
+struct sidecar {
+	struct str service, deploy, host, worker;
+	bool has_start;
+	int64_t start_ns;
+	struct label *labels;
+	size_t n_labels;
+};
+
+static int text_member(const struct json_node *root, const char *key, struct str *out, struct err *e)
+{
+	const struct json_node *n = json_get(root, key);
+
+	if (n == NULL || n->kind == JSON_K_NULL)
+		return OK;
+	if (n->kind != JSON_K_STRING)
+		return err_set(e, E_FORMAT, "\"%s\" must be a string", key);
+	*out = n->text;
+	return OK;
+}
+
+static int start_member(const struct json_node *root, struct sidecar *s, struct err *e)
+{
+	const struct json_node *n = json_get(root, "start_ns");
+
+	if (n == NULL || n->kind == JSON_K_NULL)
+		return OK;
+	if (n->kind != JSON_K_NUMBER || json_i64(n->text, &s->start_ns) < 0 || s->start_ns < 0)
+		return err_set(e, E_FORMAT, "\"start_ns\" must be nanoseconds since 1970, a whole number");
+	s->has_start = true;
+	return OK;
+}
+
+static int labels_member(const struct json_node *root, struct arena *a, struct sidecar *s, struct err *e)
+{
+	const struct json_node *n = json_get(root, "labels");
+
+	if (n == NULL || n->kind == JSON_K_NULL)
+		return OK;
+	if (n->kind != JSON_K_OBJECT)
+		return err_set(e, E_FORMAT, "\"labels\" must be an object of strings");
+	s->labels = arena_get_array(a, n->n, sizeof(*s->labels));
+	if (s->labels == NULL)
+		return err_set(e, E_LIMIT, "\"labels\" is too large");
+	for (size_t i = 0; i < n->n; i++) {
+		if (n->items[i].kind != JSON_K_STRING)
+			return err_set(e, E_FORMAT, "\"labels\": \"%.*s\" must be a string", STR_ARG(n->items[i].key));
+		s->labels[i] = (struct label){ n->items[i].key, n->items[i].text };
+	}
+	s->n_labels = n->n;
+	return OK;
+}
+
+static int sidecar_parse(struct arena *a, struct str text, struct sidecar *s, struct err *e)
+{
+	const struct json_node *root = NULL;
+	int rc = json_parse(a, text, &root, e);
+
+	if (rc == OK && root->kind != JSON_K_OBJECT)
+		rc = err_set(e, E_FORMAT, "must be an object");
+	if (rc == OK)
+		rc = text_member(root, "service", &s->service, e);
+	if (rc == OK)
+		rc = text_member(root, "deploy", &s->deploy, e);
+	if (rc == OK)
+		rc = text_member(root, "host", &s->host, e);
+	if (rc == OK)
+		rc = text_member(root, "worker", &s->worker, e);
+	if (rc == OK)
+		rc = start_member(root, s, e);
+	if (rc == OK)
+		rc = labels_member(root, a, s, e);
+	return rc;
+}
+
+static int sidecar_read(struct arena *a, const char *trace_path, struct sidecar *s, struct err *e)
+{
+	char path[PATH_TEXT_MAX];
+	struct buf b;
+	int rc;
+
+	*s = (struct sidecar){ 0 };
+	if (snprintf(path, sizeof(path), "%s.meta.json", trace_path) >= (int)sizeof(path))
+		return err_set(e, E_LIMIT, "%s: path longer than %d bytes", trace_path, PATH_TEXT_MAX);
+	if (!file_exists(path))
+		return OK;
+	buf_init(&b, SIDECAR_BYTES_MAX);
+	rc = file_read_all(path, &b, e);
+	if (rc == OK) {
+		rc = sidecar_parse(a, buf_view(&b), s, e);
+		if (rc < 0)
+			err_add(e, "%s", path);
+	}
+	buf_fini(&b);
+	return rc;
+}
+
+/* ---- who it is */
+static struct str first_of(struct arena *a, struct str one, struct str two, struct str three)
+{
+	if (one.n > 0)
+		return arena_str(a, one);
+	return arena_str(a, two.n > 0 ? two : three);
+}
+
+/* What ran, where nobody says which deploy it is. */
+static struct str fingerprint(struct arena *a, const struct window *w)
+{
+	struct hash128 *h;
+	uint8_t digest[16];
+	char hex[33];
+
+	if (w->n_versions == 0)
+		return STR("");
+	h = hash128_new();
+	for (size_t i = 0; i < w->n_versions; i++) {
+		hash128_add_str(h, w->versions[i].key);
+		hash128_add_str(h, w->versions[i].value);
+	}
+	hash128_get(h, digest);
+	hash128_free(h);
+	enc_hex(digest, sizeof(digest), hex);
+	return arena_fmt(a, "fp-%.12s", hex);
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	const struct label *x = a, *y = b;
+
+	return str_cmp(x->key, y->key);
+}
+
+static void name_versions(struct arena *a, const struct trace *t, struct window *w)
+{
+	w->versions = arena_get_array(a, t->n_versions, sizeof(*w->versions));
+	if (w->versions == NULL)
+		return;
+	for (size_t i = 0; i < t->n_versions; i++)
+		if (t->versions[i].value.n > 0)
+			w->versions[w->n_versions++] = (struct label){
+				arena_str(a, t->versions[i].key),
+				arena_str(a, t->versions[i].value),
+			};
+	if (w->n_versions > 0)
+		qsort(w->versions, w->n_versions, sizeof(*w->versions), compare_labels);
+}
+
+static void name_window(struct arena *a, const struct trace *t, const struct sidecar *s,
+	const struct window_origin *origin, struct window *w)
+{
+	struct str rank = t->rank >= 0 ? arena_fmt(a, "%lld", (long long)t->rank) : STR("");
+	struct str host = t->host_name.n > 0 ? t->host_name : STR("localhost");
+
+	name_versions(a, t, w);
+	w->service = first_of(a, s->service, origin->service, STR("unknown"));
+	w->deploy = first_of(a, s->deploy, origin->deploy, fingerprint(a, w));
+	w->host = first_of(a, s->host, origin->host, host);
+	w->worker = first_of(a, s->worker, origin->worker, rank);
+	w->source = arena_str(a, origin->source);
+	w->labels = s->labels;
+	w->n_labels = s->n_labels;
+}
+
+static int name_id(struct input *in, const struct window_origin *origin, struct window *w, struct err *e)
+{
+	uint8_t content[INPUT_HASH];
+	struct hash128 *h;
+	int rc = input_hash(in, content, e);
+
+	if (rc < 0)
+		return rc;
+	h = hash128_new();
+	hash128_add_str(h, origin->agent_id);
+	hash128_add_str(h, w->host);
+	hash128_add_str(h, w->worker);
+	hash128_add_str(h, w->source);
+	hash128_add(h, content, sizeof(content));
+	hash128_get(h, w->id);
+	hash128_free(h);
+	return OK;
+}
+
+/* ---- when it was, and how whole it is */
+static int64_t start_of(const struct trace *t, const struct sidecar *s, const struct input *in, int64_t first_ns)
+{
+	int64_t start_ns = input_mtime_ns(in);
+
+	if (s->has_start)
+		start_ns = s->start_ns;
+	else if (t->has_base)
+		start_ns = ns_add(t->base_ns, first_ns);
+	return start_ns < 0 ? 0 : start_ns;
+}
+
+static void count_losses(const struct trace_report *report, struct window *w)
+{
+	for (size_t i = 0; i < report->n_skips; i++) {
+		struct str reason = str_of(report->skips[i].reason);
+		bool truncated = str_eq(reason, STR("truncated"));
+		bool whole_file = truncated || str_eq(reason, STR("bad_checksum")) || str_eq(reason, STR("bad_data"));
+
+		w->flags |= truncated ? WINDOW_TRUNCATED : WINDOW_DAMAGED;
+		w->skipped += whole_file ? 0 : report->skips[i].count;
+	}
+}
+
+static int make_window(struct arena *a, struct input *in, struct trace *t, const struct sidecar *s,
+	const struct window_origin *origin, struct window *w, struct err *e)
+{
+	int64_t first_ns;
+	int rc;
+
+	if (t->events.n == 0)
+		return err_set(e, E_FORMAT, "no timed events");
+	rc = fold_trace(t, a, w, &first_ns, e);
+	if (rc < 0)
+		return rc;
+	w->start_ns = start_of(t, s, in, first_ns);
+	name_window(a, t, s, origin, w);
+	rc = name_id(in, origin, w, e);
+	if (rc == OK && arena_full(a))
+		rc = err_set(e, E_LIMIT, "no room for a window of %zu ops", w->n_ops);
+	return rc == OK ? window_check(w, e) : rc;
+}
+
+int window_from_file(struct arena *a, const char *path, const struct window_origin *origin,
+	const struct trace_limits *limits, struct window *out, struct trace_report *report, struct err *e)
+{
+	struct input *in = NULL;
+	struct trace *t = NULL;
+	struct sidecar s;
+	int rc;
+
+	*out = (struct window){ 0 };
+	*report = (struct trace_report){ 0 };
+	rc = sidecar_read(a, path, &s, e);
+	if (rc == OK)
+		rc = input_open(&in, path, limits, e);
+	if (rc == OK)
+		rc = trace_read(in, path, limits, NULL, report, &t, e);
+	if (rc == OK) {
+		rc = make_window(a, in, t, &s, origin, out, e);
+		count_losses(report, out);
+		if (rc < 0)
+			err_add(e, "%s", path);
+	}
+	trace_free(t);
+	input_close(in);
+	if (rc < 0)
+		window_fini(out);
+	return rc;
+}
