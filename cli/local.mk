@@ -7,9 +7,11 @@ trainspotter_SOURCES = \
 	cli/cmd_deploys.c \
 	cli/cmd_hosts.c \
 	cli/cmd_services.c \
+	cli/cmd_summarize.c \
 	cli/cmd_top.c \
 	cli/cmd_trend.c \
 	cli/cmd_windows.c \
+	cli/keyavg_print.c cli/keyavg_print.h \
 	cli/main.c \
 	cli/ops.c cli/ops.h \
 	cli/remote.c cli/remote.h \

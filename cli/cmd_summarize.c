@@ -1,0 +1,317 @@
+/* trainspotter summarize — the key_averages() table of traces. */
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/keyavg_print.h"
+#include "trace/input.h"
+#include "trace/reader.h"
+
+enum format { FORMAT_TABLE, FORMAT_TSV, FORMAT_JSON, FORMATS };
+static const char *const format_names[FORMATS + 1] = { "table", "tsv", "json", NULL };
+
+enum { LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSET = -1 };
+
+struct answers {
+	int64_t format, sort, limit, max_output;
+};
+
+static const struct opt opts[] = {
+	{ .name = "format", .letter = 'f', .type = OPT_CHOICE, .offset = offsetof(struct answers, format),
+		.value = "FORMAT", .help = "How to print it: table (as PyTorch does), tsv or json.",
+		.choices = format_names },
+	{ .name = "sort", .letter = 's', .type = OPT_CHOICE, .offset = offsetof(struct answers, sort),
+		.value = "COLUMN", .help = "Order of the rows, largest first: name, is_device, is_user_annotation, count, "
+					   "self_cpu_ns, cpu_total_ns, self_device_ns or device_total_ns. Without it self_device_ns "
+					   "where there is any, else self_cpu_ns; tsv is ordered by its first three columns.",
+		.choices = keyavg_column_names },
+	{ .name = "limit", .letter = 'n', .type = OPT_INT, .offset = offsetof(struct answers, limit), .min = 0,
+		.max = INT64_MAX, .value = "ROWS", .help = "At most so many rows: 100 for a table, all otherwise." },
+	{ .name = "max-output", .type = OPT_SIZE, .offset = offsetof(struct answers, max_output), .min = 1,
+		.max = INT64_MAX, .value = "SIZE", .help = "Refuse a file from which more than this comes out when it is "
+							   "decompressed (64GiB)." },
+};
+
+static const struct opt_exit exits[] = {
+	{ EXIT_GOOD, "all was read; a dialect of JSON is no damage, and no timed events only a warning" },
+	{ EXIT_FOUND, "something was lost (the file is truncated or damaged, events were skipped); the rest is printed" },
+	{ EXIT_TROUBLE, "nothing could be read, or the command line is wrong" },
+};
+
+/* ---- progress, on a terminal, from the second second on */
+struct progress {
+	const char *name;
+	bool terminal, shown;
+	int64_t start_ns, last_ns;
+};
+
+static void progress_block(void *arg, const struct input *in)
+{
+	struct progress *p = arg;
+	int64_t now_ns;
+	double mb = (double)input_raw_bytes(in) / 1e6, seconds;
+
+	if (!p->terminal)
+		return;
+	now_ns = clock_mono_ns();
+	if (now_ns - p->start_ns < 2 * NS_PER_S || now_ns - p->last_ns < NS_PER_S / 5)
+		return;
+	p->last_ns = now_ns;
+	p->shown = true;
+	seconds = (double)(now_ns - p->start_ns) / 1e9;
+	if (input_raw_size(in) > 0)
+		fprintf(stderr, "\r%s: %.0f %%, %.0f MB, %.0f MB/s ", p->name,
+			100.0 * mb * 1e6 / (double)input_raw_size(in), mb, mb / seconds);
+	else
+		fprintf(stderr, "\r%s: %.0f MB, %.0f MB/s ", p->name, mb, mb / seconds);
+}
+
+static void progress_over(const struct progress *p)
+{
+	if (p->shown)
+		fprintf(stderr, "\r\033[K");
+}
+
+/* ---- one file */
+struct summary {
+	const char *name;
+	struct trace *trace;
+	struct keyavg_table table;
+	struct trace_report report;
+	bool readable;
+	struct err error;
+};
+
+static int open_input(struct input **in, const char *name, const struct trace_limits *limits, struct err *e)
+{
+	if (str_eq(str_of(name), STR("-")))
+		return input_open_fd(in, STDIN_FILENO, "standard input", limits, e);
+	return input_open(in, name, limits, e);
+}
+
+static void summary_read(struct summary *s, const char *name, const struct trace_limits *limits)
+{
+	const char *shown = str_eq(str_of(name), STR("-")) ? "standard input" : name;
+	struct progress p = { .name = shown, .terminal = isatty(STDERR_FILENO), .start_ns = clock_mono_ns() };
+	const struct trace_watcher watcher = { progress_block, &p };
+	struct input *in = NULL;
+	int rc;
+
+	*s = (struct summary){ .name = shown };
+	rc = open_input(&in, name, limits, &s->error);
+	if (rc == OK)
+		rc = trace_read(in, shown, limits, &watcher, &s->report, &s->trace, &s->error);
+	progress_over(&p);
+	if (rc == OK)
+		rc = keyavg_table_make(&s->table, s->trace, &s->error);
+	input_close(in);
+	s->readable = rc == OK;
+}
+
+static void summary_fini(struct summary *s)
+{
+	keyavg_table_fini(&s->table);
+	trace_free(s->trace);
+}
+
+static void sort(struct keyavg_table *kt, const struct answers *a)
+{
+	bool device = false;
+
+	if (a->sort != SORT_UNSET) {
+		keyavg_sort(kt, (enum keyavg_column)a->sort);
+		return;
+	}
+	if (a->format == FORMAT_TSV)
+		return; /* as keyavg_table_make leaves it */
+	for (size_t i = 0; i < kt->n; i++)
+		device |= kt->v[i].self_device_ns > 0;
+	keyavg_sort(kt, device ? KEYAVG_SELF_DEVICE : KEYAVG_SELF_CPU);
+}
+
+/* ---- what was odd */
+static void warn_reason(const struct summary *s, enum trace_reason reason)
+{
+	const struct trace_skip *skip = trace_report_find(&s->report, reason);
+
+	if (skip == NULL)
+		return;
+	fprintf(stderr, "%s: %s: %s: %llu", s->name, reason < TRACE_LOSSES ? "warning" : "note", skip->reason,
+		(unsigned long long)skip->count);
+	if (reason <= TRACE_TRAILING_GARBAGE)
+		fprintf(stderr, ", first at byte %llu", (unsigned long long)skip->offset);
+	fprintf(stderr, " (%s)\n", trace_reason_meaning(reason));
+}
+
+static void warn(const struct summary *s)
+{
+	const struct keyavg_table *kt = &s->table;
+
+	if (!s->readable) {
+		fprintf(stderr, "trainspotter: %s\n", s->error.text);
+		return;
+	}
+	for (int reason = 0; reason < TRACE_REASONS; reason++)
+		warn_reason(s, (enum trace_reason)reason);
+	if (kt->crossings > 0)
+		fprintf(stderr, "%s: note: crossing: %llu (events end after one that they began in; they are not counted as "
+				"part of it)\n",
+			s->name, (unsigned long long)kt->crossings);
+	if (kt->orphan_ns > 0)
+		fprintf(stderr, "%s: note: %lld of %lld ns (%.0f %%) of device time belong to no op\n", s->name,
+			(long long)kt->orphan_ns, (long long)kt->self_device_ns,
+			100.0 * (double)kt->orphan_ns / (double)kt->self_device_ns);
+	if (s->report.events == 0)
+		fprintf(stderr, "%s: warning: no timed events\n", s->name);
+}
+
+/* ---- printing */
+static void json_skips(struct json_writer *w, const struct trace_skip *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		jw_object(w);
+		jw_key_text(w, "reason", v[i].reason);
+		jw_key_u64(w, "count", v[i].count);
+		jw_key_u64(w, "offset", v[i].offset);
+		jw_end(w);
+	}
+}
+
+static void print_json(struct json_writer *w, const struct summary *s, size_t limit)
+{
+	const struct trace_skip *empty = trace_report_find(&s->report, TRACE_EMPTY_OBJECT);
+
+	jw_object(w);
+	jw_key_text(w, "file", s->name);
+	if (!s->readable)
+		jw_key_text(w, "error", s->error.text);
+	jw_key_u64(w, "events", s->report.events);
+	jw_key_u64(w, "steps", s->table.steps);
+	jw_key_array(w, "skipped"); /* empty objects were skipped, too, though nothing was lost */
+	json_skips(w, s->report.skips, s->report.n_skips);
+	if (empty != NULL)
+		json_skips(w, empty, 1);
+	jw_end(w);
+	jw_key_array(w, "notes");
+	json_skips(w, s->report.notes, s->report.n_notes);
+	jw_end(w);
+	jw_key_i64(w, "self_cpu_ns", s->table.self_cpu_ns);
+	jw_key_i64(w, "self_device_ns", s->table.self_device_ns);
+	jw_key_i64(w, "orphan_ns", s->table.orphan_ns);
+	keyavg_print_json(&s->table, limit, w);
+	jw_end(w);
+}
+
+static void print_text(const struct summary *s, const struct answers *a, size_t limit, bool titled, struct buf *out)
+{
+	if (!s->readable)
+		return;
+	if (titled)
+		buf_fmt(out, "# %s\n", s->name);
+	if (a->format == FORMAT_TSV)
+		keyavg_print_tsv(&s->table, limit, out);
+	else
+		keyavg_print_table(&s->table, limit, s->trace->device != NULL ? s->trace->device : "DEVICE", out);
+}
+
+struct tally {
+	int read, lost;
+};
+
+static void tally_add(struct tally *t, const struct summary *s)
+{
+	t->read += s->readable;
+	t->lost += !s->readable || s->report.n_skips > 0;
+}
+
+static void summarize(char **files, int n, const struct answers *a, struct buf *out, struct json_writer *w,
+	struct tally *t)
+{
+	const struct trace_limits defaults = TRACE_LIMITS_DEFAULT;
+	struct trace_limits limits = defaults;
+	int64_t limit = a->limit;
+
+	limits.max_output_bytes = (uint64_t)a->max_output;
+	if (limit == LIMIT_UNSET)
+		limit = a->format == FORMAT_TABLE ? LIMIT_TABLE : INT64_MAX;
+	for (int i = 0; i < n; i++) {
+		struct summary s;
+
+		summary_read(&s, files[i], &limits);
+		sort(&s.table, a);
+		if (a->format == FORMAT_JSON)
+			print_json(w, &s, (size_t)limit);
+		else
+			print_text(&s, a, (size_t)limit, n > 1, out);
+		warn(&s);
+		tally_add(t, &s);
+		summary_fini(&s);
+	}
+}
+
+static int run(int argc, char **argv);
+
+const struct opt_command cmd_summarize = {
+	.name = "summarize",
+	.operands = "FILE…",
+	.summary = "print the key_averages() table of traces",
+	.detail = "Reads PyTorch (Kineto, Chrome) traces, plain or compressed by gzip or zstd whatever their name, and prints per op "
+		  "what PyTorch's own key_averages() gives, to the nanosecond. A FILE of - is standard input. What could not be "
+		  "read is told on standard error: a reason, how many, and the byte offset of the first in the decompressed text.",
+	.examples = "trainspotter summarize trace.json.gz    the table as PyTorch prints it\n"
+		    "trainspotter summarize --format tsv --sort self_cpu_ns a.json b.json    for other programs\n"
+		    "curl -s URL | trainspotter summarize -    from a pipe\n",
+	.opts = opts,
+	.n_opts = COUNT(opts),
+	.exits = exits,
+	.n_exits = COUNT(exits),
+	.run = run,
+};
+
+static int write_out(struct buf *out, struct err *e)
+{
+	int rc = buf_finish(out, "the output", e);
+
+	if (rc == OK && (fwrite(out->p == NULL ? "" : out->p, 1, out->n, stdout) != out->n || fflush(stdout) != 0))
+		rc = err_sys(e, "standard output");
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	struct answers a = { .sort = SORT_UNSET, .limit = LIMIT_UNSET, .max_output = INT64_C(64) << 30 };
+	struct tally t = { 0 };
+	struct json_writer w;
+	struct err e = { 0 };
+	struct buf out;
+	int n = 0, rc;
+
+	rc = opt_parse(&cmd_summarize, "trainspotter", argc, argv, &a, &n, &e);
+	if (rc == OK && n == 0)
+		rc = err_set(&e, E_USAGE, "a FILE is missing (\"-\" is standard input)");
+	if (rc < 0)
+		return cmd_trouble(&cmd_summarize, &e);
+	buf_init(&out, (size_t)2 << 30);
+	jw_init(&w, &out);
+	if (a.format == FORMAT_JSON) {
+		jw_object(&w);
+		jw_key_array(&w, "files");
+	}
+	summarize(argv, n, &a, &out, &w, &t);
+	if (a.format == FORMAT_JSON) {
+		jw_end(&w);
+		jw_end(&w);
+		rc = jw_finish(&w, &e);
+		buf_byte(&out, '\n');
+	}
+	if (rc == OK)
+		rc = write_out(&out, &e);
+	buf_fini(&out);
+	if (rc < 0)
+		return cmd_trouble(&cmd_summarize, &e);
+	if (t.read == 0)
+		return EXIT_TROUBLE;
+	return t.lost > 0 ? EXIT_FOUND : EXIT_GOOD;
+}

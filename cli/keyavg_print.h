@@ -1,0 +1,34 @@
+/* keyavg_print.h — the table of a trace as PyTorch prints it, as tab-separated values, as JSON. */
+#ifndef CLI_KEYAVG_PRINT_H
+#define CLI_KEYAVG_PRINT_H
+
+#include "base/buf.h"
+#include "json/write.h"
+#include "trace/keyavg.h"
+#include "trace/report.h"
+
+enum keyavg_column {
+	KEYAVG_NAME,
+	KEYAVG_IS_DEVICE,
+	KEYAVG_IS_USER_ANNOTATION,
+	KEYAVG_COUNT,
+	KEYAVG_SELF_CPU,
+	KEYAVG_CPU_TOTAL,
+	KEYAVG_SELF_DEVICE,
+	KEYAVG_DEVICE_TOTAL,
+	KEYAVG_COLUMNS
+};
+extern const char *const keyavg_column_names[KEYAVG_COLUMNS + 1]; /* NULL-ended */
+
+/* Largest first, names and flags upwards; rows alike stay in the order of their names. */
+void keyavg_sort(struct keyavg_table *kt, enum keyavg_column by);
+
+/* PyTorch's own table() with its defaults: at most limit rows. device: "CUDA". */
+void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char *device, struct buf *out);
+/* A line of column names, then rows; in names back-slash, tab, line ends and control characters are written \\ \t \n \r
+ * and \u00XX. */
+void keyavg_print_tsv(const struct keyavg_table *kt, size_t limit, struct buf *out);
+/* "rows":[{…}]: a member of an object that the caller has open. */
+void keyavg_print_json(const struct keyavg_table *kt, size_t limit, struct json_writer *w);
+
+#endif
