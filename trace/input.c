@@ -137,7 +137,10 @@ int input_next(struct input *in, struct str *block, struct err *e)
 		return rc;
 	in->end = block->n == 0;
 	in->bytes += block->n;
-	return in->codec == NULL ? OK : check_output(in, e);
+	rc = in->codec == NULL ? OK : check_output(in, e);
+	if (rc < 0)
+		*block = STR("");
+	return rc;
 }
 
 void input_report(const struct input *in, struct trace_report *r)

@@ -1,0 +1,163 @@
+#include "tests/unit/trace/help.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+struct trace *help_read(struct str text, size_t block, struct trace_report *report)
+{
+	struct trace_reader *r = trace_reader_new(1000000);
+	struct trace_report unused = { 0 };
+	struct trace *t = NULL;
+	struct err e = { 0 };
+	int rc = OK;
+
+	report = report == NULL ? &unused : report;
+	*report = (struct trace_report){ .bytes = text.n };
+	for (size_t at = 0, n; rc == OK && at < text.n; at += n) {
+		/* A copy of the exact size, so that a sanitizer sees a byte read too far. */
+		char *copy;
+
+		n = block == 0 || block > text.n - at ? text.n - at : block;
+		copy = mem_dup(text.p + at, n);
+		rc = trace_reader_feed(r, str_make(copy, n), &e);
+		mem_free(copy);
+	}
+	if (rc == OK)
+		rc = trace_reader_end(r, report, &t, &e);
+	ck_assert_msg(rc == OK, "%s", e.text);
+	trace_reader_free(r);
+	return t;
+}
+
+void help_table(struct trace *t, struct buf *out)
+{
+	struct keyavg_table kt;
+	struct err e = { 0 };
+
+	ck_assert_int_eq(keyavg_table_make(&kt, t, &e), OK);
+	for (size_t i = 0; i < kt.n; i++) {
+		const struct keyavg_row *r = &kt.v[i];
+
+		buf_str(out, r->name);
+		buf_fmt(out, " %d %d %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", r->is_device,
+			r->is_user_annotation, r->count, r->self_cpu_ns, r->cpu_total_ns, r->self_device_ns,
+			r->device_total_ns);
+	}
+	keyavg_table_fini(&kt);
+}
+
+void help_expect(const char *text, const char *table)
+{
+	struct trace *t = help_read(str_of(text), 0, NULL);
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	help_table(t, &b);
+	ck_assert_str_eq(buf_view(&b).p, table);
+	buf_fini(&b);
+	trace_free(t);
+}
+
+void help_begin(struct buf *b)
+{
+	buf_text(b, "{\"traceEvents\":[");
+}
+
+void help_event(struct buf *b, const char *cat, const char *name, int tid, double ts, double dur, const char *args)
+{
+	if (b->n > 0 && b->p[b->n - 1] == '}')
+		buf_text(b, ",");
+	buf_fmt(b, "\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f", cat, name,
+		tid, ts, dur);
+	if (args != NULL)
+		buf_fmt(b, ",\"args\":{%s}", args);
+	buf_text(b, "}");
+}
+
+void help_end(struct buf *b)
+{
+	buf_text(b, "\n]}\n");
+}
+
+void help_report(const struct trace_report *r, struct buf *out)
+{
+	for (size_t i = 0; i < r->n_skips; i++)
+		buf_fmt(out, "%s%" PRIu64 " %s@%" PRIu64, i == 0 ? "" : ", ", r->skips[i].count, r->skips[i].reason,
+			r->skips[i].offset);
+	buf_text(out, " |");
+	for (size_t i = 0; i < r->n_notes; i++)
+		buf_fmt(out, " %" PRIu64 " %s", r->notes[i].count, r->notes[i].reason);
+}
+
+/* ---- files */
+static char dir[64];
+static char paths[32][128];
+static size_t n_paths;
+
+const char *help_dir(void)
+{
+	if (dir[0] == '\0') {
+		snprintf(dir, sizeof(dir), "/tmp/test-trace-XXXXXX");
+		ck_assert_ptr_nonnull(mkdtemp(dir));
+	}
+	return dir;
+}
+
+const char *help_write(const char *name, struct str content)
+{
+	struct err e = { 0 };
+	char *path = paths[n_paths];
+
+	ck_assert_uint_lt(n_paths, COUNT(paths));
+	n_paths++;
+	snprintf(path, sizeof(paths[0]), "%s/%s", help_dir(), name);
+	ck_assert_msg(file_replace(path, content, 0600, &e) == OK, "%s", e.text);
+	return path;
+}
+
+void help_dir_drop(void)
+{
+	while (n_paths > 0)
+		unlink(paths[--n_paths]);
+	if (dir[0] != '\0')
+		rmdir(dir);
+	dir[0] = '\0';
+}
+
+/* ---- compression */
+void help_gzip(struct str text, struct buf *out)
+{
+	z_stream z = { 0 };
+	size_t room = compressBound(text.n) + 32;
+	Bytef *p = buf_room(out, room);
+
+	ck_assert_ptr_nonnull(p);
+	ck_assert_int_eq(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = (z_const Bytef *)(uintptr_t)text.p;
+	z.avail_in = (uInt)text.n;
+	z.next_out = p;
+	z.avail_out = (uInt)room;
+	ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+	buf_used(out, room - z.avail_out);
+	deflateEnd(&z);
+}
+
+void help_zstd(struct str text, struct buf *out)
+{
+	ZSTD_CCtx *ctx = ZSTD_createCCtx();
+	size_t room = ZSTD_compressBound(text.n), n;
+	void *p = buf_room(out, room);
+
+	ck_assert_ptr_nonnull(p);
+	ZSTD_CCtx_setParameter(ctx, ZSTD_c_checksumFlag, 1);
+	n = ZSTD_compress2(ctx, p, room, text.p, text.n);
+	ck_assert(!ZSTD_isError(n));
+	buf_used(out, n);
+	ZSTD_freeCCtx(ctx);
+}

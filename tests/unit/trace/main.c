@@ -1,0 +1,5 @@
+#include "tests/support/check_main.h"
+
+suite_maker suite_busy, suite_fold, suite_input, suite_keyavg, suite_normalise, suite_order, suite_reader, suite_window;
+
+TEST_MAIN(suite_input, suite_reader, suite_order, suite_keyavg, suite_normalise, suite_busy, suite_fold, suite_window)

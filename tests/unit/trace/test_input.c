@@ -1,0 +1,349 @@
+#include "trace/input.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "tests/unit/trace/help.h"
+
+Suite *suite_input(void);
+
+static const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
+
+/* All that comes out, and what was wrong. */
+static int read_all(struct input *in, struct buf *out, struct trace_report *report, struct err *e)
+{
+	struct str block;
+	int rc;
+
+	do {
+		rc = input_next(in, &block, e);
+		buf_str(out, block);
+	} while (rc == OK && block.n > 0);
+	*report = (struct trace_report){ 0 };
+	input_report(in, report);
+	return rc;
+}
+
+/* "N bytes: report" of reading raw; where expect is not NULL the bytes must be those it starts with. */
+static void check_bytes(struct str raw, struct str expect, const char *want)
+{
+	struct input *in = NULL;
+	struct trace_report report;
+	struct err e = { 0 };
+	struct buf out, said;
+
+	buf_init(&out, 64 << 20);
+	buf_init(&said, 4096);
+	ck_assert_msg(input_open_memory(&in, raw, "x", &limits, &e) == OK, "%s", e.text);
+	ck_assert_int_eq(read_all(in, &out, &report, &e), OK);
+	buf_fmt(&said, "%zu bytes: ", out.n);
+	help_report(&report, &said);
+	ck_assert_str_eq(buf_view(&said).p, want);
+	ck_assert(str_has_prefix(expect, buf_view(&out)));
+	ck_assert_uint_eq(report.bytes, out.n);
+	ck_assert_uint_eq(report.raw_bytes, raw.n);
+	input_close(in);
+	buf_fini(&out);
+	buf_fini(&said);
+}
+
+/* Text that does not compress to nothing: numbers from a small generator. */
+static void make_text(struct buf *b, size_t n)
+{
+	uint32_t x = 1;
+
+	while (b->n < n) {
+		x = x * 1664525 + 1013904223;
+		buf_fmt(b, "%u\n", x);
+	}
+	buf_trim(b, n);
+}
+
+START_TEST(text_is_handed_out_as_it_stands)
+{
+	check_bytes(STR("[]"), STR("[]"), "2 bytes:  |");
+	check_bytes(STR(""), STR(""), "0 bytes:  |");
+}
+END_TEST
+
+START_TEST(gzip_and_zstd_are_told_by_their_first_bytes)
+{
+	struct buf text, raw;
+
+	buf_init(&text, 4 << 20);
+	buf_init(&raw, 4 << 20);
+	make_text(&text, 1000000);
+	help_gzip(buf_view(&text), &raw);
+	check_bytes(buf_view(&raw), buf_view(&text), "1000000 bytes:  |");
+	buf_reset(&raw);
+	help_zstd(buf_view(&text), &raw);
+	check_bytes(buf_view(&raw), buf_view(&text), "1000000 bytes:  |");
+	buf_fini(&text);
+	buf_fini(&raw);
+}
+END_TEST
+
+START_TEST(several_members_are_one_text)
+{
+	struct buf raw;
+
+	buf_init(&raw, 1 << 20);
+	help_gzip(STR("one "), &raw);
+	help_gzip(STR(""), &raw);
+	help_gzip(STR("two"), &raw);
+	check_bytes(buf_view(&raw), STR("one two"), "7 bytes:  |");
+	buf_fill(&raw, 0, 512); /* as tapes and some file systems leave it */
+	check_bytes(buf_view(&raw), STR("one two"), "7 bytes:  |");
+	buf_reset(&raw);
+	help_zstd(STR("one "), &raw);
+	help_zstd(STR("two"), &raw);
+	check_bytes(buf_view(&raw), STR("one two"), "7 bytes:  |");
+	buf_fini(&raw);
+}
+END_TEST
+
+START_TEST(bytes_behind_the_last_member_are_told)
+{
+	struct buf raw;
+
+	buf_init(&raw, 1 << 20);
+	help_gzip(STR("text"), &raw);
+	buf_text(&raw, "x");
+	check_bytes(buf_view(&raw), STR("text"), "4 bytes:  | 1 trailing_garbage");
+	buf_text(&raw, "yz and more");
+	check_bytes(buf_view(&raw), STR("text"), "4 bytes:  | 1 trailing_garbage");
+	buf_reset(&raw);
+	help_zstd(STR("text"), &raw);
+	buf_text(&raw, "and something that is no frame at all");
+	check_bytes(buf_view(&raw), STR("text"), "4 bytes:  | 1 trailing_garbage");
+	buf_fini(&raw);
+}
+END_TEST
+
+START_TEST(a_wrong_checksum_is_told_and_reading_goes_on)
+{
+	struct buf raw;
+	size_t end;
+
+	buf_init(&raw, 1 << 20);
+	help_gzip(STR("one "), &raw);
+	end = raw.n;
+	help_gzip(STR("two"), &raw);
+	raw.p[end - 8] ^= 1; /* CRC of the first */
+	check_bytes(buf_view(&raw), STR("one two"), "7 bytes: 1 bad_checksum@4 |");
+	raw.p[end - 8] ^= 1;
+	raw.p[raw.n - 1] ^= 1; /* length of the second */
+	check_bytes(buf_view(&raw), STR("one two"), "7 bytes: 1 bad_checksum@7 |");
+	buf_reset(&raw);
+	help_zstd(STR("some text that is read before its checksum is"), &raw);
+	raw.p[raw.n - 1] ^= 1;
+	check_bytes(buf_view(&raw), STR("some text that is read before its checksum is"),
+		"45 bytes: 1 bad_checksum@45 |");
+	buf_fini(&raw);
+}
+END_TEST
+
+/* What can be read of a file cut at n sixteenths: a beginning of the text, and the word "truncated". */
+START_TEST(a_file_cut_anywhere_gives_what_stands_before_the_cut)
+{
+	struct buf text, raw;
+	size_t before = 0;
+
+	buf_init(&text, 4 << 20);
+	buf_init(&raw, 4 << 20);
+	make_text(&text, 700000);
+	if (_i == 0)
+		help_gzip(buf_view(&text), &raw);
+	else
+		help_zstd(buf_view(&text), &raw);
+	for (size_t part = 1; part < 16; part++) {
+		struct input *in = NULL;
+		struct trace_report report;
+		struct err e = { 0 };
+		struct buf out;
+
+		buf_init(&out, 4 << 20);
+		ck_assert_int_eq(input_open_memory(&in, str_upto(buf_view(&raw), raw.n * part / 16), "x", &limits, &e), OK);
+		ck_assert_int_eq(read_all(in, &out, &report, &e), OK);
+		ck_assert(str_has_prefix(buf_view(&text), buf_view(&out)));
+		ck_assert_ptr_nonnull(trace_report_find(&report, TRACE_TRUNCATED));
+		ck_assert_uint_eq(trace_report_find(&report, TRACE_TRUNCATED)->offset, out.n);
+		ck_assert_uint_ge(out.n, before);
+		before = out.n;
+		input_close(in);
+		buf_fini(&out);
+	}
+	ck_assert_uint_gt(before, 300000);
+	buf_fini(&text);
+	buf_fini(&raw);
+}
+END_TEST
+
+START_TEST(damage_inside_ends_the_text_there)
+{
+	struct buf text, raw, said;
+	struct input *in = NULL;
+	struct trace_report report;
+	struct err e = { 0 };
+
+	buf_init(&text, 4 << 20);
+	buf_init(&raw, 4 << 20);
+	buf_init(&said, 4 << 20);
+	make_text(&text, 700000);
+	help_gzip(buf_view(&text), &raw);
+	memset(raw.p + raw.n / 2, 0xff, 64);
+	ck_assert_int_eq(input_open_memory(&in, buf_view(&raw), "x", &limits, &e), OK);
+	ck_assert_int_eq(read_all(in, &said, &report, &e), OK);
+	ck_assert_uint_gt(said.n, 100000);
+	ck_assert_uint_eq(report.n_skips, 1);
+	ck_assert(str_eq(str_of(report.skips[0].reason), STR("bad_data")) ||
+		  str_eq(str_of(report.skips[0].reason), STR("bad_checksum")));
+	input_close(in);
+	buf_fini(&said);
+	buf_fini(&text);
+	buf_fini(&raw);
+}
+END_TEST
+
+/* 64 MiB of zeros in 64 KiB. */
+START_TEST(a_bomb_is_refused_by_its_ratio)
+{
+	struct buf zeros, raw, out;
+	struct input *in = NULL;
+	struct trace_report report;
+	struct trace_limits strict = limits;
+	struct err e = { 0 };
+
+	buf_init(&zeros, 65 << 20);
+	buf_init(&raw, 1 << 20);
+	buf_init(&out, 65 << 20);
+	buf_fill(&zeros, 0, 64 << 20);
+	help_gzip(buf_view(&zeros), &raw);
+	ck_assert_int_eq(input_open_memory(&in, buf_view(&raw), "bomb.gz", &strict, &e), OK);
+	ck_assert_int_eq(read_all(in, &out, &report, &e), E_LIMIT);
+	ck_assert(str_has_prefix(str_of(e.text), STR("bomb.gz: ")));
+	ck_assert_uint_lt(out.n, 4 << 20);
+	input_close(in);
+	buf_fini(&zeros);
+	buf_fini(&raw);
+	buf_fini(&out);
+}
+END_TEST
+
+START_TEST(no_more_comes_out_than_allowed)
+{
+	struct buf text, raw, out;
+	struct input *in = NULL;
+	struct trace_report report;
+	struct trace_limits strict = limits;
+	struct err e = { 0 };
+
+	strict.max_output_bytes = 500000;
+	buf_init(&text, 4 << 20);
+	buf_init(&raw, 4 << 20);
+	buf_init(&out, 4 << 20);
+	make_text(&text, 2000000);
+	help_zstd(buf_view(&text), &raw);
+	ck_assert_int_eq(input_open_memory(&in, buf_view(&raw), "x.zst", &strict, &e), OK);
+	ck_assert_int_eq(read_all(in, &out, &report, &e), E_LIMIT);
+	ck_assert_str_eq(e.text, "x.zst: more than 500000 bytes come out of it (--max-output)");
+	ck_assert_uint_le(out.n, 500000);
+	input_close(in);
+	buf_fini(&text);
+	buf_fini(&raw);
+	buf_fini(&out);
+}
+END_TEST
+
+START_TEST(archives_and_missing_files_are_refused_with_a_reason)
+{
+	struct input *in = NULL;
+	struct err e = { 0 };
+
+	ck_assert_int_eq(input_open_memory(&in, STR("PK\003\004 and so on"), "t.zip", &limits, &e), E_UNSUPPORTED);
+	ck_assert_str_eq(e.text, "t.zip: this is no trace but a zip archive: unpack it first");
+	ck_assert_ptr_null(in);
+	ck_assert_int_eq(input_open(&in, "/nonexistent/trace.json", &limits, &e), E_NOT_FOUND);
+	ck_assert(str_has_prefix(str_of(e.text), STR("/nonexistent/trace.json: ")));
+	ck_assert_int_eq(input_open(&in, "/tmp", &limits, &e), E_SYS);
+	ck_assert_ptr_null(in);
+	input_close(NULL);
+}
+END_TEST
+
+/* The hash is of the file as it stands, compressed and to its last byte, whoever stops reading before. */
+START_TEST(the_hash_is_of_all_raw_bytes)
+{
+	struct hash128 *h = hash128_new();
+	uint8_t want[16], got[INPUT_HASH];
+	struct input *in = NULL;
+	struct err e = { 0 };
+	struct buf text, raw;
+	const char *path;
+
+	buf_init(&text, 4 << 20);
+	buf_init(&raw, 4 << 20);
+	make_text(&text, 900000);
+	help_gzip(buf_view(&text), &raw);
+	buf_text(&raw, "behind");
+	hash128_add(h, raw.p, raw.n);
+	hash128_get(h, want);
+	path = help_write("t.gz", buf_view(&raw));
+	ck_assert_int_eq(input_open(&in, path, &limits, &e), OK);
+	ck_assert_uint_eq(input_raw_size(in), raw.n);
+	ck_assert_int_gt(input_mtime_ns(in), 0);
+	ck_assert_int_eq(input_hash(in, got, &e), OK);
+	ck_assert_mem_eq(got, want, 16);
+	input_close(in);
+	hash128_free(h);
+	help_dir_drop();
+	buf_fini(&text);
+	buf_fini(&raw);
+}
+END_TEST
+
+START_TEST(a_pipe_is_read_to_its_end)
+{
+	struct input *in = NULL;
+	struct trace_report report;
+	struct err e = { 0 };
+	struct buf out;
+	int fd[2];
+
+	ck_assert_int_eq(pipe(fd), 0);
+	ck_assert_int_eq(write(fd[1], "[1,", 3), 3);
+	ck_assert_int_eq(write(fd[1], "2]", 2), 2);
+	close(fd[1]);
+	buf_init(&out, 4096);
+	ck_assert_int_eq(input_open_fd(&in, fd[0], "standard input", &limits, &e), OK);
+	ck_assert_int_eq(read_all(in, &out, &report, &e), OK);
+	ck_assert_str_eq(buf_view(&out).p, "[1,2]");
+	ck_assert_uint_eq(input_raw_size(in), 0);
+	input_close(in);
+	close(fd[0]);
+	buf_fini(&out);
+}
+END_TEST
+
+Suite *suite_input(void)
+{
+	Suite *s = suite_create("trace/input");
+	TCase *tc = tcase_create("input");
+
+	tcase_add_test(tc, text_is_handed_out_as_it_stands);
+	tcase_add_test(tc, gzip_and_zstd_are_told_by_their_first_bytes);
+	tcase_add_test(tc, several_members_are_one_text);
+	tcase_add_test(tc, bytes_behind_the_last_member_are_told);
+	tcase_add_test(tc, a_wrong_checksum_is_told_and_reading_goes_on);
+	tcase_add_loop_test(tc, a_file_cut_anywhere_gives_what_stands_before_the_cut, 0, 2);
+	tcase_add_test(tc, damage_inside_ends_the_text_there);
+	tcase_add_test(tc, a_bomb_is_refused_by_its_ratio);
+	tcase_add_test(tc, no_more_comes_out_than_allowed);
+	tcase_add_test(tc, archives_and_missing_files_are_refused_with_a_reason);
+	tcase_add_test(tc, the_hash_is_of_all_raw_bytes);
+	tcase_add_test(tc, a_pipe_is_read_to_its_end);
+	suite_add_tcase(s, tc);
+	return s;
+}

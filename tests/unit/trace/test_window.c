@@ -1,0 +1,209 @@
+#include "trace/window.h"
+
+#include "base/hash.h"
+#include "tests/unit/trace/help.h"
+
+Suite *suite_window(void);
+
+static const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
+static struct arena arena;
+static struct window w;
+static struct trace_report report;
+static struct err e;
+
+static const char one_op[] = "{\"baseTimeNanoseconds\":1700000000000000000,\"host_name\":\"from-trace\",\"cuda_runtime_version\":12040,"
+			     "\"distributedInfo\":{\"rank\":5},\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\","
+			     "\"pid\":1,\"tid\":1,\"ts\":2000.5,\"dur\":10}]}";
+
+static void begin(void)
+{
+	arena_init(&arena, 16 << 20);
+	w = (struct window){ 0 };
+	e = (struct err){ 0 };
+}
+
+static void over(void)
+{
+	window_fini(&w);
+	arena_fini(&arena);
+	help_dir_drop();
+}
+
+static int read_window(const char *path, const struct window_origin *origin)
+{
+	window_fini(&w);
+	return window_from_file(&arena, path, origin, &limits, &w, &report, &e);
+}
+
+START_TEST(a_trace_alone_names_itself)
+{
+	const struct window_origin nobody = { .source = STR("watch") };
+	const char *path = help_write("a.json", str_of(one_op));
+
+	ck_assert_msg(read_window(path, &nobody) == OK, "%s", e.text);
+	ck_assert(str_eq(w.service, STR("unknown")));
+	ck_assert(str_eq(w.host, STR("from-trace")));
+	ck_assert(str_eq(w.worker, STR("5")));
+	ck_assert(str_eq(w.source, STR("watch")));
+	ck_assert(str_has_prefix(w.deploy, STR("fp-")));
+	ck_assert_uint_eq(w.deploy.n, 15);
+	ck_assert_int_eq(w.start_ns, INT64_C(1700000000002000500));
+	ck_assert_int_eq(w.dur_ns, 10000);
+	ck_assert_uint_eq(w.n_versions, 1);
+	ck_assert_uint_eq(w.n_ops, 1);
+	ck_assert_uint_eq(w.flags, 0);
+}
+END_TEST
+
+START_TEST(who_reads_it_knows_better_and_the_sidecar_best)
+{
+	const struct window_origin origin = { .agent_id = STR("agent"), .source = STR("watch"), .service = STR("s1"),
+		.deploy = STR("d1"), .host = STR("h1"), .worker = STR("w1") };
+	const char *path = help_write("a.json", str_of(one_op));
+
+	ck_assert_int_eq(read_window(path, &origin), OK);
+	ck_assert(str_eq(w.service, STR("s1")) && str_eq(w.deploy, STR("d1")));
+	ck_assert(str_eq(w.host, STR("h1")) && str_eq(w.worker, STR("w1")));
+	help_write("a.json.meta.json", STR("{\"service\":\"s2\",\"deploy\":\"d2\",\"host\":\"h2\",\"worker\":\"w2\","
+					   "\"start_ns\":1600000000123456789,\"labels\":{\"team\":\"x\"}}"));
+	ck_assert_msg(read_window(path, &origin) == OK, "%s", e.text);
+	ck_assert(str_eq(w.service, STR("s2")) && str_eq(w.deploy, STR("d2")));
+	ck_assert(str_eq(w.host, STR("h2")) && str_eq(w.worker, STR("w2")));
+	ck_assert_int_eq(w.start_ns, INT64_C(1600000000123456789));
+	ck_assert_uint_eq(w.n_labels, 1);
+	ck_assert(str_eq(w.labels[0].key, STR("team")) && str_eq(w.labels[0].value, STR("x")));
+}
+END_TEST
+
+static const struct {
+	const char *text, *sentence;
+} wrong[] = {
+	{ "{\"service\":7}", "\"service\" must be a string" },
+	{ "[]", "must be an object" },
+	{ "{\"start_ns\":\"now\"}", "\"start_ns\" must be nanoseconds since 1970, a whole number" },
+	{ "{\"start_ns\":-1}", "\"start_ns\" must be nanoseconds since 1970, a whole number" },
+	{ "{\"labels\":{\"a\":1}}", "\"labels\": \"a\" must be a string" },
+	{ "{\"service\":", NULL },
+};
+
+START_TEST(a_wrong_sidecar_is_refused_with_its_name_and_what_would_be_right)
+{
+	const struct window_origin origin = { .service = STR("s") };
+	const char *path = help_write("a.json", str_of(one_op));
+	const char *sidecar = help_write("a.json.meta.json", str_of(wrong[_i].text));
+	char want[300];
+
+	ck_assert_int_eq(read_window(path, &origin), E_FORMAT);
+	snprintf(want, sizeof(want), "%s: %s", sidecar, wrong[_i].sentence == NULL ? "" : wrong[_i].sentence);
+	ck_assert_msg(str_has_prefix(str_of(e.text), str_of(want)), "%s", e.text);
+}
+END_TEST
+
+/* agent id, host, worker, source as texts with their lengths, then the hash of the file. */
+START_TEST(the_id_is_made_as_the_wire_says)
+{
+	const struct window_origin origin = { .agent_id = STR("agent"), .source = STR("watch"), .host = STR("h"),
+		.worker = STR("0") };
+	struct hash128 *content = hash128_new(), *id = hash128_new();
+	uint8_t digest[16], want[16];
+	const char *path = help_write("a.json", str_of(one_op));
+
+	hash128_add(content, one_op, sizeof(one_op) - 1);
+	hash128_get(content, digest);
+	hash128_add_str(id, STR("agent"));
+	hash128_add_str(id, STR("h"));
+	hash128_add_str(id, STR("0"));
+	hash128_add_str(id, STR("watch"));
+	hash128_add(id, digest, 16);
+	hash128_get(id, want);
+	ck_assert_int_eq(read_window(path, &origin), OK);
+	ck_assert_mem_eq(w.id, want, 16);
+	hash128_free(content);
+	hash128_free(id);
+}
+END_TEST
+
+START_TEST(the_same_trace_twice_is_the_same_window_and_any_other_is_another)
+{
+	struct window_origin origin = { .agent_id = STR("agent"), .source = STR("watch"), .host = STR("h") };
+	uint8_t first[16];
+	const char *a = help_write("a.json", str_of(one_op)), *b = help_write("b.json", str_of(one_op));
+	const char *c = help_write("c.json", STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}]"));
+
+	ck_assert_int_eq(read_window(a, &origin), OK);
+	memcpy(first, w.id, 16);
+	ck_assert_int_eq(read_window(b, &origin), OK);
+	ck_assert_mem_eq(w.id, first, 16);
+	origin.host = STR("other");
+	ck_assert_int_eq(read_window(b, &origin), OK);
+	ck_assert_mem_ne(w.id, first, 16);
+	origin.host = STR("h");
+	ck_assert_int_eq(read_window(c, &origin), OK);
+	ck_assert_mem_ne(w.id, first, 16);
+}
+END_TEST
+
+START_TEST(what_was_lost_is_in_the_window)
+{
+	const struct window_origin origin = { .service = STR("s") };
+	struct buf b;
+	const char *path = help_write("a.json", STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},"
+						    "{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"x\",\"dur\":1}]"));
+
+	ck_assert_int_eq(read_window(path, &origin), OK);
+	ck_assert_uint_eq(w.flags, WINDOW_DAMAGED);
+	ck_assert_uint_eq(w.skipped, 1);
+	ck_assert_uint_eq(w.events, 1);
+	buf_init(&b, 1 << 20);
+	help_gzip(STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"X\",\"name\":\"b\",\"ts\":1,\"dur\":1}]"), &b);
+	path = help_write("b.json", str_upto(buf_view(&b), b.n - 12));
+	ck_assert_msg(read_window(path, &origin) == OK, "%s", e.text);
+	ck_assert_uint_eq(w.flags, WINDOW_TRUNCATED);
+	ck_assert_uint_eq(w.skipped, 0);
+	buf_fini(&b);
+}
+END_TEST
+
+START_TEST(no_window_is_made_of_nothing)
+{
+	const struct window_origin origin = { .service = STR("s") };
+	const char *path = help_write("a.json", STR("{\"traceEvents\":[]}"));
+	char want[300];
+
+	ck_assert_int_eq(read_window(path, &origin), E_FORMAT);
+	snprintf(want, sizeof(want), "%s: no timed events", path);
+	ck_assert_str_eq(e.text, want);
+	ck_assert_int_eq(read_window("/nonexistent.json", &origin), E_NOT_FOUND);
+	ck_assert_int_eq(read_window(help_write("b.json", STR("no trace")), &origin), E_FORMAT);
+}
+END_TEST
+
+START_TEST(without_a_base_time_a_window_starts_when_its_file_was_written)
+{
+	const struct window_origin origin = { .service = STR("s") };
+	const char *path = help_write("a.json", STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}]"));
+
+	ck_assert_int_eq(read_window(path, &origin), OK);
+	ck_assert_int_gt(w.start_ns, INT64_C(1600000000000000000));
+	ck_assert(str_eq(w.deploy, STR("")));
+	ck_assert(str_eq(w.host, STR("localhost")));
+}
+END_TEST
+
+Suite *suite_window(void)
+{
+	Suite *s = suite_create("trace/window");
+	TCase *tc = tcase_create("window");
+
+	tcase_add_checked_fixture(tc, begin, over);
+	tcase_add_test(tc, a_trace_alone_names_itself);
+	tcase_add_test(tc, who_reads_it_knows_better_and_the_sidecar_best);
+	tcase_add_loop_test(tc, a_wrong_sidecar_is_refused_with_its_name_and_what_would_be_right, 0, (int)COUNT(wrong));
+	tcase_add_test(tc, the_id_is_made_as_the_wire_says);
+	tcase_add_test(tc, the_same_trace_twice_is_the_same_window_and_any_other_is_another);
+	tcase_add_test(tc, what_was_lost_is_in_the_window);
+	tcase_add_test(tc, no_window_is_made_of_nothing);
+	tcase_add_test(tc, without_a_base_time_a_window_starts_when_its_file_was_written);
+	suite_add_tcase(s, tc);
+	return s;
+}
