@@ -1,7 +1,7 @@
 /* fold.h — the calls of a trace become the ops, gauges and counts of a window (profile/window.h).
  *
  * Kinds: host rows by category; rows of compiled code are regions; asynchronous collectives and device work named like
- * one are collectives; ProfilerStep#N is the step. Device annotations, synchronisation and ranges are no work and have
+ * one are collectives (device rows have a cpu_total_ns of 0); ProfilerStep#N is the step. Device annotations, synchronisation and ranges are no work and have
  * no row: the kernels in them do.
  * One time a call: self device time where the trace has device events, else self CPU time. Exceptions: a step's is its
  * duration, an asynchronous collective's its duration on the host (PyTorch gives it no self time), a gap's the gap.

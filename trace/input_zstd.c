@@ -6,16 +6,15 @@
 #include "base/mem.h"
 #include "trace/input_codec.h"
 
-enum {
-	WINDOW_LOG_MAX = 27, /* 128 MiB, what the zstd program itself accepts by default */
-	FIRST_BITE = 18,     /* the longest frame header */
-};
+enum { WINDOW_LOG_MAX = 27 }; /* 128 MiB, what the zstd program itself accepts by default */
 
 struct zstd {
 	ZSTD_DCtx *ctx;
 	uint64_t frames;
 	uint64_t taken; /* raw bytes of this frame */
 	uint64_t given; /* bytes that came out of it */
+	size_t first;	/* bytes the decoder asks for at the start of a frame */
+	size_t wants;	/* bytes it asks for now */
 	bool over;
 };
 
@@ -35,6 +34,7 @@ static int zstd_open(void **state, struct err *e)
 	if (s->ctx == NULL)
 		return err_set(e, E_NOMEM, "no memory for zstd");
 	ZSTD_DCtx_setParameter(s->ctx, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+	s->wants = s->first = ZSTD_initDStream(s->ctx);
 	return OK;
 }
 
@@ -62,11 +62,11 @@ static int bad_frame(struct input *in, struct zstd *s, size_t n, ZSTD_ErrorCode 
 	return OK;
 }
 
-/* One call of the decoder. A frame's first bite is small: given a whole frame at once the decoder would check its
- * checksum before it hands out anything. */
+/* One call of the decoder, which gets what it asks for and no more: given a checksum together with data before it, it
+ * would keep that data to itself where the checksum is wrong. */
 static int decode_some(struct input *in, struct zstd *s, char *out, size_t *n, struct err *e)
 {
-	size_t bite = s->taken == 0 && in->pending.n > FIRST_BITE ? FIRST_BITE : in->pending.n;
+	size_t bite = in->pending.n > s->wants ? s->wants : in->pending.n;
 	ZSTD_inBuffer src = { in->pending.p, bite, 0 };
 	ZSTD_outBuffer dst = { out, INPUT_BLOCK, *n };
 	size_t z = ZSTD_decompressStream(s->ctx, &dst, &src);
@@ -77,9 +77,11 @@ static int decode_some(struct input *in, struct zstd *s, char *out, size_t *n, s
 	*n = dst.pos;
 	if (ZSTD_isError(z))
 		return bad_frame(in, s, *n, ZSTD_getErrorCode(z), e);
+	s->wants = z;
 	if (z == 0) {
 		s->frames++;
 		s->taken = s->given = 0;
+		s->wants = s->first;
 	}
 	return OK;
 }

@@ -95,6 +95,7 @@ struct trace_reader {
 	enum header header;
 	struct str version; /* key of H_VERSION, static */
 	unsigned events_depth;
+	bool fed; /* there was at least a byte */
 	bool has_events, events_closed;
 	bool has_object; /* at least one event was an object */
 	uint64_t last_error; /* offset of the last text that was no JSON */
@@ -588,6 +589,7 @@ int trace_reader_feed(struct trace_reader *r, struct str block, struct err *e)
 {
 	if (r->place == STOPPED || block.n == 0)
 		return OK;
+	r->fed = true;
 	json_feed(r->json, block.p, block.n);
 	return run(r, e);
 }
@@ -637,14 +639,14 @@ int trace_reader_end(struct trace_reader *r, struct trace_report *report, struct
 	int rc = OK;
 
 	*out = NULL;
+	if (!r->fed)
+		return err_set(e, E_FORMAT, "this is no trace: it is empty");
 	if (r->place != STOPPED) {
 		json_feed_end(r->json);
 		rc = run(r, e);
 	}
 	if (rc < 0)
 		return rc;
-	if (r->place == AT_TOP)
-		return err_set(e, E_FORMAT, "this is no trace: it is empty");
 	if (!r->has_events)
 		return err_set(e, E_FORMAT, "this is no trace: it has no \"traceEvents\"");
 	if (!r->has_object && trace_report_find(&r->report, TRACE_BAD_EVENT) != NULL)

@@ -217,7 +217,7 @@ START_TEST(a_bomb_is_refused_by_its_ratio)
 	struct err e = { 0 };
 
 	buf_init(&zeros, 65 << 20);
-	buf_init(&raw, 1 << 20);
+	buf_init(&raw, 80 << 20);
 	buf_init(&out, 65 << 20);
 	buf_fill(&zeros, 0, 64 << 20);
 	help_gzip(buf_view(&zeros), &raw);

@@ -40,6 +40,10 @@ START_TEST(groups_are_sorted_and_alike_ones_keep_their_order)
 		for (size_t k = 0; k < sizes[i]; k++) {
 			struct trace_event *ev = vec_push(&t.events);
 
+			ck_assert_ptr_nonnull(ev);
+			if (ev == NULL)
+				break;
+
 			ev->start_ns = (int64_t)rand_below(&g, 50);
 			ev->dur_ns = (int64_t)rand_below(&g, 4);
 			ev->thread = (uint32_t)rand_below(&g, 4);

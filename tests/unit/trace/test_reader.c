@@ -154,6 +154,7 @@ static const struct {
 	const char *said;
 } odd[] = {
 #define EVENT "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}"
+#define WITH_CAT "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1,\"dur\":1}"
 	{ "[" EVENT "]", 1, " |" },
 	{ "[]", 0, " |" },
 	{ "{\"traceEvents\":[]}", 0, " |" },
@@ -173,14 +174,14 @@ static const struct {
 	{ "[{\"ph\":\"X\",\"name\":\"a\",\"dur\":1}," EVENT "]", 1, "1 no_time@1 |" },
 	{ "[{\"ph\":\"X\",\"ts\":1,\"dur\":1}," EVENT "]", 1, "1 no_name@1 |" },
 	{ "[{\"ph\":\"X\",\"name\":5,\"ts\":1,\"dur\":1}]", 0, "1 no_name@1 |" },
-	{ "[" EVENT ",7,\"x\",[" EVENT "]," EVENT "]", 2, "3 bad_event@39 |" },
-	{ "[" EVENT " " EVENT "]", 2, "1 bad_json@39 |" },
-	{ "[" EVENT ",{\"ph\":\"X\",\"name\":bad}," EVENT "]", 2, "1 bad_json@57 |" },
-	{ "{\"traceEvents\":[" EVENT "],", 1, "1 truncated@55 |" },
-	{ "{\"traceEvents\":[" EVENT ",{\"ph\":\"X\",\"na", 1, "1 truncated@68 |" },
-	{ "[" EVENT ",{\"ph\":\"X\",\"name\":\"b\",\"ts\":1,\"dur\":1", 1, "1 truncated@76 |" },
-	{ "{\"traceEvents\":[" EVENT "],\"x\":bad}", 1, "1 bad_json@59 |" },
-	{ "{\"traceEvents\":[" EVENT "]} {\"traceEvents\":[" EVENT "]}", 1, "1 bad_json@57 |" },
+	{ "[" EVENT ",7,\"x\",[" EVENT "]," EVENT "]", 2, "3 bad_event@38 |" },
+	{ "[" EVENT " " EVENT "]", 2, "1 bad_json@38 |" },
+	{ "[" EVENT ",{\"ph\":\"X\",\"name\":bad}," EVENT "]", 2, "1 bad_json@55 |" },
+	{ "{\"traceEvents\":[" WITH_CAT "],", 1, "1 truncated@69 |" },
+	{ "{\"traceEvents\":[" WITH_CAT ",{\"ph\":\"X\",\"na", 1, "1 truncated@81 |" },
+	{ "[" EVENT ",{\"ph\":\"X\",\"name\":\"b\",\"ts\":1,\"dur\":1", 1, "1 truncated@73 |" },
+	{ "{\"traceEvents\":[" WITH_CAT "],\"x\":bad}", 1, "1 bad_json@73 |" },
+	{ "{\"traceEvents\":[" WITH_CAT "]} {\"traceEvents\":[" WITH_CAT "]}", 1, "1 bad_json@70 |" },
 	{ "[{\"ph\":\"X\",\"name\":\"a\\q\",\"ts\":1,\"dur\":1}]", 1, " | 1 bad_escapes" },
 	{ "[{\"ph\":\"X\",\"name\":\"a\xff\",\"ts\":1,\"dur\":1}]", 1, " | 1 bad_utf8" },
 	{ "[{\"ph\":\"X\",\"name\":\"a\x01\",\"ts\":1,\"dur\":1}]", 1, " | 1 raw_controls" },
