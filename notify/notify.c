@@ -6,16 +6,16 @@
 
 #include "base/chan.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/rand.h"
 #include "base/thread.h"
+#include "net/token.h"
 #include "notify/seen.h"
 #include "notify/webhook.h"
 
-enum { NOTIFY_BODY_MAX = 4 << 20, NOTIFY_TOKEN_MAX = 4096 };
+enum { NOTIFY_BODY_MAX = 4 << 20 };
 
 struct message {
 	char key[SEEN_KEY];	 /* as in the file */
@@ -49,38 +49,29 @@ static void target_free(struct target *t)
 	mem_free(t);
 }
 
-static int read_token(const char *path, struct buf *token, struct err *e)
+/* Only from a file: the daemon's own TRAINSPOTTER_TOKEN is not for receivers of alerts. */
+static int read_token(const char *path, char **token, struct err *e)
 {
-	int rc;
-
-	if (path == NULL || path[0] == '\0')
-		return OK;
-	rc = file_read_all(path, token, e);
-	if (rc != OK)
-		return rc;
-	buf_trim(token, str_trim(buf_view(token)).n);
-	if (token->n == 0)
-		return err_set(e, E_USAGE, "%s: holds no token", path);
-	return OK;
+	*token = NULL;
+	return path == NULL || path[0] == '\0' ? OK : token_load(path, token, e);
 }
 
 static int target_new(struct target **out, const struct notify_settings *s, struct err *e)
 {
 	struct target *t = mem_get(sizeof(*t));
-	struct buf token;
+	char *token = NULL;
 	int rc = OK;
 
 	*out = NULL;
 	t->first_wait_ns = s->first_wait_ns;
 	t->max_wait_ns = s->max_wait_ns;
 	t->tries = s->tries;
-	buf_init(&token, NOTIFY_TOKEN_MAX);
 	if (s->url != NULL && s->url[0] != '\0') {
 		rc = read_token(s->token_file, &token, e);
 		if (rc == OK)
-			rc = webhook_open(&t->hook, s->url, token.n > 0 ? token.p : NULL, s->ca_file, s->timeout_ns, e);
+			rc = webhook_open(&t->hook, s->url, token, s->ca_file, s->timeout_ns, e);
 	}
-	buf_fini(&token);
+	mem_free(token);
 	if (rc != OK) {
 		target_free(t);
 		return err_add(e, "notify.webhook");

@@ -10,6 +10,8 @@ LINK_WIRE = wire/libwire.a $(LINK_FLOOR2) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS)
 LINK_NET = net/libnet.a $(LINK_FLOOR2) $(EVENT_LIBS) $(CURL_LIBS) $(CRYPTO_LIBS) $(ZLIB_LIBS)
 LINK_STORE = store/libstore.a $(LINK_FLOOR2) $(SQLITE_LIBS) $(ZSTD_LIBS)
 LINK_DETECT = detect/libdetect.a $(LINK_FLOOR2)
+LINK_API = api/libapi.a store/libstore.a detect/libdetect.a net/libnet.a wire/libwire.a $(LINK_FLOOR2) \
+	$(SQLITE_LIBS) $(EVENT_LIBS) $(CURL_LIBS) $(CRYPTO_LIBS) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS)
 
 include tests/unit/base/local.mk
 include tests/unit/json/local.mk
@@ -21,6 +23,8 @@ include tests/unit/net/local.mk
 include tests/unit/store/local.mk
 include tests/unit/detect/local.mk
 include tests/unit/api/local.mk
+include tests/unit/notify/local.mk
+include tests/unit/daemon/local.mk
 include tests/unit/agent/local.mk
 include tests/unit/cli/local.mk
 include tests/system/local.mk
