@@ -1,0 +1,537 @@
+/* tick.c — deploys and alerts. All by the windows' own times: a back-dated window counts where it belongs, and the wall clock
+ * only says when an alert fired.
+ *
+ * A service's newest deploy is the one whose first window began last; it is judged against the one in front of it (api/sides: the
+ * newest 64 windows of each, medians over windows, detect/judge). It is judged when
+ *
+ *	at least one host has two windows of it (the second full window after the deploy),
+ *	there are at least three windows before, and
+ *	both sides have at least 50 steps, over all hosts, where steps are known;
+ *
+ * and again only when either deploy has more windows than last time, or after other settings came.
+ *
+ *	a regression            an alert, firing, one for the deploy and kind: more findings of the same kind update it, they do not
+ *	                        add another
+ *	no regression, but an   resolved: with more windows it did not hold
+ *	alert of this deploy
+ *
+ * Firing alerts of older deploys are looked at when the newest is: the deploy from before the regression is judged against the
+ * newest. Where that no longer finds the kind, the alert is resolved; a repair in v43 ends what v42 broke. A rollback has no new deploy:
+ * six windows of the deploy before, behind the last window of the bad one, two of them of one host, resolve as well, and keep
+ * the bad one from firing until it comes back.
+ *
+ * What was judged last is remembered in memory only: after a start everything is judged once more, which updates alerts in place (their id is
+ * made of kind, service, deploy and op) and tells nobody twice (notify/notify.h). */
+#include "daemon/tick.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+
+#include "api/sides.h"
+#include "base/chan.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "base/vec.h"
+
+enum {
+	TICK_SERVICES_MAX = 10000,
+	TICK_ALERTS_MAX = 1000, /* firing ones of a service */
+	TICK_QUIET_WINDOWS = 6, /* of the deploy before, after a rollback */
+	TICK_ARENA_BYTES = 512 << 20,
+};
+
+/* What a service was judged on last. */
+struct judged {
+	uint64_t before_windows, after_windows, generation;
+	uint8_t key[16]; /* of both deploys' names */
+};
+VEC(judged_list, struct judged);
+
+struct tick {
+	struct tick_parts parts;
+	struct tick_settings set;
+	struct tick_settings *_Atomic next; /* from tick_set */
+	struct thread *thread;
+	struct chan *pokes; /* holds the tick itself: "look" */
+	uint64_t generation; /* counts settings */
+	struct arena names;  /* of services, as long as the map */
+	struct intern services;
+	struct judged_list judged;
+	struct metric *rounds, *judgements, *fired, *resolved, *failed, *seconds;
+};
+
+/* One service in one round. */
+struct look {
+	struct tick *t;
+	struct arena arena;
+	struct str service;
+	struct deploy before, after;
+	struct alert_list firing; /* of the service */
+};
+
+/* ---- is there something new? */
+
+static struct judged *judged_of(struct tick *t, struct str service)
+{
+	uint32_t id = intern_id(&t->services, service);
+
+	if (id == INTERN_NONE)
+		return NULL;
+	while (t->judged.n <= id)
+		if (vec_push(&t->judged) == NULL)
+			return NULL;
+	return &t->judged.v[id];
+}
+
+static struct judged judged_now(const struct look *l)
+{
+	struct judged j = { .before_windows = l->before.windows, .after_windows = l->after.windows,
+		.generation = l->t->generation };
+	struct hash128 *h = hash128_new();
+
+	hash128_add_str(h, l->before.deploy);
+	hash128_add_str(h, l->after.deploy);
+	hash128_get(h, j.key);
+	hash128_free(h);
+	return j;
+}
+
+static bool is_new(const struct judged *last, const struct judged *now)
+{
+	return memcmp(last, now, sizeof(*now)) != 0;
+}
+
+/* ---- may it be judged? */
+
+static bool is_enough(const struct tick *t, const struct deploy_side *before, const struct deploy_side *after)
+{
+	uint64_t steps = (uint64_t)t->set.steps;
+
+	if (before->windows < (uint64_t)t->set.windows_before || after->most_of_a_host < (uint64_t)t->set.windows_after)
+		return false;
+	if (before->steps == 0 && after->steps == 0)
+		return true; /* per window then */
+	return before->steps >= steps && after->steps >= steps;
+}
+
+/* OK with *enough false where there is too little to say anything. */
+static int judge_pair(struct look *l, struct str before, struct str after, struct verdict *v, struct deploy_side *b,
+	struct deploy_side *a, bool *enough, struct err *e)
+{
+	const struct fusion_table *table = api_fusion(l->t->parts.api);
+	int rc;
+
+	*enough = false;
+	rc = deploy_side_load(l->t->parts.store, table, l->service, before, false, &l->arena, b, e);
+	if (rc == OK)
+		rc = deploy_side_load(l->t->parts.store, table, l->service, after, false, &l->arena, a, e);
+	if (rc != OK || !is_enough(l->t, b, a))
+		return rc;
+	*enough = true;
+	metric_add(l->t->judgements, 1);
+	return judge(b->side, a->side, JUDGE_SERVICE, &l->arena, v, e);
+}
+
+/* Windows of the host that has most of them. */
+static size_t most_of_a_host(const struct window_list *l)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		size_t n = 0;
+
+		for (size_t k = 0; k < l->n; k++)
+			n += str_eq(l->v[i].host, l->v[k].host);
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Is the fleet back on the good deploy? Two windows of one host say that a whole round has passed without the bad one, so that
+ * a roll-out half way does not look like a rollback. */
+static int is_rolled_back(struct look *l, struct str good, struct str bad, bool *yes, struct err *e)
+{
+	struct query q_bad = { .service = l->service, .deploy = bad, .to_ns = INT64_MAX, .limit = 1, .newest_first = true };
+	struct query q_good = { .service = l->service, .deploy = good, .to_ns = INT64_MAX, .limit = SIDES_WINDOWS,
+		.newest_first = true };
+	struct window_list last = { 0 }, quiet = { 0 };
+	int rc = store_windows(l->t->parts.store, &q_bad, false, &l->arena, &last, e);
+
+	*yes = false;
+	if (rc == OK && last.n > 0) {
+		q_good.from_ns = last.v[0].start_ns + 1;
+		rc = store_windows(l->t->parts.store, &q_good, false, &l->arena, &quiet, e);
+		*yes = rc == OK && quiet.n >= TICK_QUIET_WINDOWS && most_of_a_host(&quiet) >= 2;
+	}
+	window_list_fini(&last);
+	window_list_fini(&quiet);
+	return rc;
+}
+
+/* ---- alerts */
+
+static int keep_alert(struct look *l, struct alert *al, bool tell, struct err *e)
+{
+	struct tick *t = l->t;
+	struct err told = { 0 };
+	int rc;
+
+	al->updated_ns = t->parts.wall_ns();
+	rc = store_put_alert(t->parts.store, al, e);
+	if (rc == OK && tell && notify_push(t->parts.notify, al, &told) != OK)
+		log_warn("notify.dropped", "alert=%.*s err=\"%s\"", STR_ARG(al->id), told.text);
+	return rc;
+}
+
+static int resolve(struct look *l, struct alert *al, const char *why, struct err *e)
+{
+	al->state = ALERT_RESOLVED;
+	al->resolved_ns = l->t->parts.wall_ns();
+	metric_add(l->t->resolved, 1);
+	log_info("alert.resolved", "id=%.*s service=%.*s deploy=%.*s kind=%s why=\"%s\"", STR_ARG(al->id),
+		STR_ARG(al->service), STR_ARG(al->deploy), verdict_name(al->kind), why);
+	return keep_alert(l, al, true, e);
+}
+
+static struct alert *firing_alert(struct look *l, struct str deploy, enum verdict_kind kind)
+{
+	for (size_t i = 0; i < l->firing.n; i++)
+		if (l->firing.v[i].kind == kind && str_eq(l->firing.v[i].deploy, deploy))
+			return &l->firing.v[i];
+	return NULL;
+}
+
+static const struct finding *finding_for(const struct verdict *v, const struct alert *al)
+{
+	const struct finding *same_kind = NULL;
+
+	for (size_t i = 0; i < v->n_findings; i++) {
+		if (v->findings[i].kind != al->kind)
+			continue;
+		if (str_eq(v->findings[i].op.op, al->op))
+			return &v->findings[i];
+		if (same_kind == NULL)
+			same_kind = &v->findings[i];
+	}
+	return same_kind;
+}
+
+static int write_evidence(struct look *l, const struct verdict *v, struct str *out, struct err *e)
+{
+	struct json_writer w;
+	struct buf b;
+	int rc;
+
+	buf_init(&b, 4 << 20);
+	jw_init(&w, &b);
+	jw_object(&w);
+	verdict_write_members(&w, v);
+	jw_end(&w);
+	rc = jw_finish(&w, e);
+	*out = arena_str(&l->arena, buf_view(&b));
+	buf_fini(&b);
+	return rc;
+}
+
+static struct alert fresh_alert(struct look *l, const struct finding *f)
+{
+	struct alert al = {
+		.state = ALERT_FIRING,
+		.kind = f->kind,
+		.service = l->service,
+		.deploy = l->after.deploy,
+		.op = f->op.op,
+		.fired_ns = l->t->parts.wall_ns(),
+	};
+
+	alert_id(al.kind, al.service, al.deploy, al.op, &l->arena, &al.id);
+	return al;
+}
+
+/* A new alert, or more evidence for the one there is. */
+static int fire(struct look *l, const struct verdict *v, const struct deploy_side *b, const struct deploy_side *a,
+	struct err *e)
+{
+	struct alert *old = firing_alert(l, l->after.deploy, v->kind);
+	struct alert al = old != NULL ? *old : fresh_alert(l, &v->findings[0]);
+	const struct finding *f = finding_for(v, &al);
+	int rc = write_evidence(l, v, &al.evidence, e);
+
+	if (rc != OK)
+		return rc;
+	al.sentence = f != NULL ? f->sentence : v->findings[0].sentence;
+	al.deploy_before = l->before.deploy;
+	al.started_ns = l->after.first_ns;
+	al.hosts = a->hosts;
+	al.n_hosts = a->n_hosts;
+	al.windows_before = b->windows;
+	al.windows_after = a->windows;
+	rc = keep_alert(l, &al, old == NULL, e);
+	if (rc == OK && old == NULL) {
+		metric_add(l->t->fired, 1);
+		log_warn("alert.firing", "id=%.*s service=%.*s deploy=%.*s before=%.*s kind=%s sentence=\"%.*s\"", STR_ARG(al.id),
+			STR_ARG(al.service), STR_ARG(al.deploy), STR_ARG(al.deploy_before), verdict_name(al.kind),
+			STR_ARG(al.sentence));
+	}
+	return rc;
+}
+
+/* Alerts of the newest deploy that this verdict does not bear out any more. */
+static int settle_own(struct look *l, const struct verdict *v, struct err *e)
+{
+	bool bad = verdict_is_regression(v);
+	int rc = OK;
+
+	for (size_t i = 0; i < l->firing.n && rc == OK; i++) {
+		struct alert *al = &l->firing.v[i];
+
+		if (str_eq(al->deploy, l->after.deploy) && !(bad && finding_for(v, al) != NULL))
+			rc = resolve(l, al, "more windows do not bear it out", e);
+	}
+	return rc;
+}
+
+/* ---- older alerts */
+
+/* Is what the alert tells of gone in the newest deploy? */
+static int is_repaired(struct look *l, const struct alert *al, bool *yes, struct err *e)
+{
+	struct deploy_side b = { 0 }, a = { 0 };
+	struct verdict v = { 0 };
+	bool enough = false;
+	int rc = judge_pair(l, al->deploy_before, l->after.deploy, &v, &b, &a, &enough, e);
+
+	*yes = rc == OK && enough && !(verdict_is_regression(&v) && finding_for(&v, al) != NULL);
+	deploy_side_fini(&b);
+	deploy_side_fini(&a);
+	return rc;
+}
+
+static int settle_others(struct look *l, struct err *e)
+{
+	int rc = OK;
+
+	for (size_t i = 0; i < l->firing.n && rc == OK; i++) {
+		struct alert *al = &l->firing.v[i];
+		bool over = false;
+
+		if (al->state != ALERT_FIRING)
+			continue; /* resolved just now */
+		rc = is_rolled_back(l, al->deploy_before, al->deploy, &over, e);
+		if (rc == OK && over)
+			rc = resolve(l, al, "rolled back", e);
+		else if (rc == OK && !str_eq(al->deploy, l->after.deploy)) {
+			rc = is_repaired(l, al, &over, e);
+			if (rc == OK && over)
+				rc = resolve(l, al, "a later deploy does not have it", e);
+		}
+	}
+	return rc;
+}
+
+/* ---- one service */
+
+static int judge_newest(struct look *l, struct err *e)
+{
+	struct deploy_side b = { 0 }, a = { 0 };
+	struct verdict v = { 0 };
+	bool enough = false, rolled_back = false;
+	int rc = is_rolled_back(l, l->before.deploy, l->after.deploy, &rolled_back, e);
+
+	if (rc == OK && !rolled_back)
+		rc = judge_pair(l, l->before.deploy, l->after.deploy, &v, &b, &a, &enough, e);
+	if (rc == OK && enough) {
+		log_debug("detect.judged", "service=%.*s before=%.*s after=%.*s verdict=%s windows=%" PRIu64 "/%" PRIu64,
+			STR_ARG(l->service), STR_ARG(l->before.deploy), STR_ARG(l->after.deploy), verdict_name(v.kind),
+			b.windows, a.windows);
+		rc = settle_own(l, &v, e);
+		if (rc == OK && verdict_is_regression(&v) && v.n_findings > 0)
+			rc = fire(l, &v, &b, &a, e);
+	}
+	deploy_side_fini(&b);
+	deploy_side_fini(&a);
+	return rc;
+}
+
+static int load_firing(struct look *l, struct err *e)
+{
+	struct query q = { .service = l->service, .to_ns = INT64_MAX, .limit = TICK_ALERTS_MAX, .newest_first = true };
+
+	return store_alerts(l->t->parts.store, &q, false, ALERT_FIRING, &l->arena, &l->firing, e);
+}
+
+static int look_closer(struct look *l, struct err *e)
+{
+	struct judged *last = judged_of(l->t, l->service);
+	struct judged now = judged_now(l);
+	int rc;
+
+	if (last != NULL && !is_new(last, &now))
+		return OK;
+	rc = load_firing(l, e);
+	if (rc == OK)
+		rc = judge_newest(l, e);
+	if (rc == OK)
+		rc = settle_others(l, e);
+	if (rc == OK && last != NULL)
+		*last = now;
+	return rc;
+}
+
+static int look_at(struct tick *t, struct str service, struct err *e)
+{
+	struct look l = { .t = t, .service = service };
+	int rc;
+
+	arena_init(&l.arena, TICK_ARENA_BYTES);
+	rc = deploys_newest(t->parts.store, service, STR(""), STR(""), &l.arena, &l.before, &l.after, e);
+	if (rc == OK)
+		rc = look_closer(&l, e);
+	else if (rc == E_NOT_FOUND)
+		rc = OK; /* one deploy only: nothing to compare */
+	arena_fini(&l.arena);
+	return rc == OK ? OK : err_add(e, "service %.*s", STR_ARG(service));
+}
+
+int tick_round(struct tick *t, struct err *e)
+{
+	struct query q = { .to_ns = INT64_MAX, .limit = QUERY_LIMIT_MAX };
+	struct service_list list = { 0 };
+	struct arena a;
+	int rc, first = OK;
+
+	arena_init(&a, 16 << 20);
+	rc = store_services(t->parts.store, &q, &a, &list, e);
+	for (size_t i = 0; rc == OK && i < list.n; i++) {
+		struct err one = { 0 };
+
+		/* one service's trouble does not blind the others */
+		if (look_at(t, list.v[i].service, &one) != OK && first == OK) {
+			first = one.code;
+			if (e != NULL)
+				*e = one;
+		}
+	}
+	arena_fini(&a);
+	metric_add(t->rounds, 1);
+	return rc != OK ? rc : first;
+}
+
+/* ---- the thread */
+
+static void take_settings(struct tick *t)
+{
+	struct tick_settings *s = atomic_exchange(&t->next, NULL);
+
+	if (s == NULL)
+		return;
+	t->set = *s;
+	t->generation++;
+	mem_free(s);
+}
+
+/* Waits for windows to arrive, and then a little for more of them; or for the interval. */
+static bool wait_for_work(struct thread *th, struct tick *t)
+{
+	void *p;
+	int rc = chan_pop(t->pokes, &p, t->set.interval_ns);
+
+	if (rc == E_STOPPED || thread_stopping(th))
+		return false;
+	return rc != OK || !thread_sleep(th, t->set.settle_ns);
+}
+
+static void tick_main(struct thread *th, void *arg)
+{
+	struct tick *t = arg;
+
+	while (wait_for_work(th, t)) {
+		int64_t began = clock_mono_ns();
+		struct err e = { 0 };
+		void *p;
+
+		while (chan_pop(t->pokes, &p, 0) == OK)
+			; /* this round sees what those were about */
+		take_settings(t);
+		if (tick_round(t, &e) != OK) {
+			metric_add(t->failed, 1);
+			log_error("detect.failed", "err=\"%s\"", e.text);
+		}
+		metric_set(t->seconds, (double)(clock_mono_ns() - began) / (double)NS_PER_S);
+	}
+}
+
+void tick_poke(void *tick)
+{
+	struct tick *t = tick;
+	int rc = chan_try_push(t->pokes, t);
+
+	(void)rc; /* full: a round is due anyway */
+}
+
+void tick_set(struct tick *t, const struct tick_settings *set)
+{
+	struct tick_settings *s = mem_dup(set, sizeof(*set));
+
+	mem_free(atomic_exchange(&t->next, s));
+	tick_poke(t);
+}
+
+struct tick *tick_new(const struct tick_parts *parts, const struct tick_settings *set)
+{
+	struct tick *t = mem_get(sizeof(*t));
+	struct metrics *ms = parts->metrics;
+
+	t->parts = *parts;
+	t->set = *set;
+	t->generation = 1;
+	t->pokes = chan_new(2);
+	arena_init(&t->names, 16 << 20);
+	intern_init(&t->services, &t->names, TICK_SERVICES_MAX);
+	t->judged.cap = TICK_SERVICES_MAX;
+	t->rounds = metric_counter(ms, "trainspotter_detect_rounds_total", NULL, "Rounds over all services.");
+	t->judgements = metric_counter(ms, "trainspotter_detect_judgements_total", NULL, "Pairs of deploys judged.");
+	t->fired = metric_counter(ms, "trainspotter_alerts_fired_total", NULL, "Alerts that began to fire.");
+	t->resolved = metric_counter(ms, "trainspotter_alerts_resolved_total", NULL, "Alerts that were resolved.");
+	t->failed = metric_counter(ms, "trainspotter_detect_failed_total", NULL, "Rounds that did not finish.");
+	t->seconds = metric_gauge(ms, "trainspotter_detect_round_seconds", NULL, "Length of the last round.");
+	return t;
+}
+
+int tick_open(struct tick **out, const struct tick_parts *parts, const struct tick_settings *set, struct err *e)
+{
+	struct tick *t = tick_new(parts, set);
+	int rc = thread_start(&t->thread, "detect", tick_main, t, e);
+
+	*out = NULL;
+	if (rc != OK) {
+		tick_close(t);
+		return rc;
+	}
+	tick_poke(t); /* what is in the store already */
+	*out = t;
+	return OK;
+}
+
+void tick_close(struct tick *t)
+{
+	void *p;
+
+	if (t == NULL)
+		return;
+	thread_stop(t->thread);
+	chan_close(t->pokes);
+	thread_join(t->thread);
+	while (chan_pop(t->pokes, &p, 0) == OK)
+		;
+	chan_free(t->pokes);
+	mem_free(atomic_exchange(&t->next, NULL));
+	intern_fini(&t->services);
+	arena_fini(&t->names);
+	vec_fini(&t->judged);
+	mem_free(t);
+}

@@ -1,0 +1,5 @@
+#include "tests/support/check_main.h"
+
+suite_maker suite_options, suite_tick;
+
+TEST_MAIN(suite_options, suite_tick)

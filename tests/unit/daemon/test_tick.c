@@ -1,0 +1,281 @@
+#include "daemon/tick.h"
+
+#include "tests/support/fleet.h"
+
+Suite *suite_tick(void);
+
+static struct fleet f;
+static struct api *api;
+static struct notify *notify;
+static struct tick *tick;
+static struct arena arena;
+static struct alert_list alerts;
+static int64_t now_ns = FLEET_START + 30 * NS_PER_DAY;
+
+static const int64_t v42_start = FLEET_START + 10 * NS_PER_HOUR, v43_start = FLEET_START + 20 * NS_PER_HOUR;
+
+static int64_t clock_of_test(void)
+{
+	return ++now_ns;
+}
+
+static void begin_tick(void)
+{
+	struct tick_settings set = { NS_PER_MIN, 0, 3, 2, 50 };
+	struct tick_parts parts = { f.store, api, notify, f.metrics, clock_of_test };
+
+	tick = tick_new(&parts, &set);
+}
+
+static void start(void)
+{
+	struct api_settings as = { .wall_ns = clock_of_test };
+	struct notify_settings ns = { .url = "", .token_file = "", .ca_file = "", .tries = 1 };
+	struct fusion_table *table = NULL;
+	struct err e = { 0 };
+	char path[100];
+
+	fleet_open(&f);
+	as.store = f.store;
+	api = api_new(&as);
+	ck_assert_int_eq(fusion_table_new(&table, &e), OK);
+	ck_assert_int_eq(api_set_fusion(api, &table, &e), OK);
+	snprintf(path, sizeof(path), "%s/notified", f.dir);
+	ck_assert_msg(notify_open(&notify, &ns, path, f.metrics, &e) == OK, "%s", e.text);
+	arena_init(&arena, 16 << 20);
+	begin_tick();
+}
+
+static void stop(void)
+{
+	tick_close(tick);
+	notify_close(notify);
+	api_free(api);
+	arena_fini(&arena);
+	fleet_close(&f);
+}
+
+/* One round; then how many alerts there are, in whatever state. */
+static size_t round_and_count(void)
+{
+	struct query q = { .to_ns = INT64_MAX, .limit = 100, .newest_first = true };
+	struct err e = { 0 };
+
+	ck_assert_msg(tick_round(tick, &e) == OK, "%s", e.text);
+	memset(&alerts, 0, sizeof(alerts));
+	ck_assert_int_eq(store_alerts(f.store, &q, true, ALERT_FIRING, &arena, &alerts, &e), OK);
+	return alerts.n;
+}
+
+static double metric(const char *name)
+{
+	return metric_value(metric_counter(f.metrics, name, NULL, ""));
+}
+
+START_TEST(lost_fusion_fires_on_the_second_window_of_a_host)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 3, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 1, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 0); /* one window each of three hosts */
+	fleet_put(&f, "llm-decode", "v42", "trn-1", v42_start + NS_PER_HOUR, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	ck_assert_int_eq(alerts.v[0].kind, VERDICT_FUSION_LOST);
+	ck_assert(str_eq(alerts.v[0].service, STR("llm-decode")));
+	ck_assert(str_eq(alerts.v[0].deploy, STR("v42")));
+	ck_assert(str_eq(alerts.v[0].deploy_before, STR("v41")));
+	ck_assert(str_eq(alerts.v[0].op, STR("aten::_fused_rms_norm")));
+	ck_assert_int_eq(alerts.v[0].started_ns, v42_start);
+	ck_assert_uint_eq(alerts.v[0].n_hosts, 3);
+	ck_assert_uint_eq(alerts.v[0].windows_before, 9);
+	ck_assert_uint_eq(alerts.v[0].windows_after, 4);
+	ck_assert(str_contains(alerts.v[0].evidence, STR("\"verdict\":\"fusion_lost\"")));
+	ck_assert(!str_empty(alerts.v[0].sentence));
+}
+END_TEST
+
+START_TEST(too_little_of_either_deploy_is_not_judged)
+{
+	/* two windows before */
+	fleet_put(&f, "llm-decode", "v41", "trn-1", FLEET_START, FLEET_FUSED);
+	fleet_put(&f, "llm-decode", "v41", "trn-1", FLEET_START + NS_PER_HOUR, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 0);
+	fleet_deploy(&f, "v42", v42_start, 3, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 0);
+	/* the third, back-dated: it is enough now */
+	fleet_put(&f, "llm-decode", "v41", "trn-2", FLEET_START + NS_PER_MIN, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+}
+END_TEST
+
+START_TEST(forty_steps_are_too_few)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 3, FLEET_FUSED);
+	fleet_put(&f, "llm-decode", "v42", "trn-1", v42_start, FLEET_EAGER);
+	fleet_put(&f, "llm-decode", "v42", "trn-1", v42_start + NS_PER_HOUR, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 0);
+	fleet_put(&f, "llm-decode", "v42", "trn-2", v42_start + NS_PER_HOUR, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+}
+END_TEST
+
+START_TEST(deploys_are_ordered_by_their_windows_and_not_by_arrival)
+{
+	fleet_deploy(&f, "v42", v42_start, 3, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 0);
+	fleet_deploy(&f, "v41", FLEET_START, 3, FLEET_FUSED); /* arrives later, is older */
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert(str_eq(alerts.v[0].deploy, STR("v42")));
+}
+END_TEST
+
+START_TEST(an_improvement_is_no_alert)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_EAGER);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 0);
+	ck_assert_double_eq(metric("trainspotter_detect_judgements_total"), 1);
+}
+END_TEST
+
+START_TEST(more_windows_update_the_alert_and_do_not_repeat_it)
+{
+	int64_t fired_ns;
+
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 2, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	fired_ns = alerts.v[0].fired_ns;
+	fleet_deploy(&f, "v42", v42_start + 2 * NS_PER_HOUR, 3, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_uint_eq(alerts.v[0].windows_after, 15);
+	ck_assert_int_eq(alerts.v[0].fired_ns, fired_ns);
+	ck_assert_int_gt(alerts.v[0].updated_ns, fired_ns);
+	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 1);
+}
+END_TEST
+
+START_TEST(nothing_new_is_not_judged_again)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	for (int i = 0; i < 5; i++)
+		ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_double_eq(metric("trainspotter_detect_judgements_total"), 1);
+}
+END_TEST
+
+START_TEST(a_restart_keeps_the_alert_as_it_is)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	tick_close(tick);
+	begin_tick();
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 1);
+}
+END_TEST
+
+START_TEST(a_later_deploy_that_is_fused_again_resolves_it)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	fleet_deploy(&f, "v43", v43_start, 1, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING); /* too early to say */
+	fleet_deploy(&f, "v43", v43_start + NS_PER_HOUR, 2, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	ck_assert_int_gt(alerts.v[0].resolved_ns, alerts.v[0].fired_ns);
+}
+END_TEST
+
+START_TEST(a_later_deploy_that_has_it_too_does_not)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	fleet_deploy(&f, "v43", v43_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	ck_assert(str_eq(alerts.v[0].deploy, STR("v42")));
+}
+END_TEST
+
+START_TEST(a_rollback_resolves_it_and_it_stays_resolved)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	fleet_deploy(&f, "v41", v43_start, 1, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	fleet_deploy(&f, "v41", v43_start + NS_PER_HOUR, 1, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	fleet_deploy(&f, "v41", v43_start + 2 * NS_PER_HOUR, 2, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 1);
+}
+END_TEST
+
+START_TEST(one_service_does_not_stand_for_another)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	for (int i = 0; i < 4; i++) {
+		fleet_put(&f, "other", "a", "trn-9", FLEET_START + i * NS_PER_HOUR, FLEET_EAGER);
+		fleet_put(&f, "other", "b", "trn-9", v42_start + i * NS_PER_HOUR, FLEET_EAGER);
+	}
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert(str_eq(alerts.v[0].service, STR("llm-decode")));
+	ck_assert_double_eq(metric("trainspotter_detect_judgements_total"), 2);
+}
+END_TEST
+
+START_TEST(other_settings_judge_everything_anew)
+{
+	struct tick_settings strict = { NS_PER_MIN, 0, 3, 10, 50 };
+	struct tick_settings loose = { 100 * NS_PER_MS, 0, 3, 2, 50 };
+	struct tick_parts parts = { f.store, api, notify, f.metrics, clock_of_test };
+	struct err e = { 0 };
+
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	tick_close(tick);
+	ck_assert_int_eq(tick_open(&tick, &parts, &strict, &e), OK);
+	for (int i = 0; i < 300 && metric("trainspotter_detect_rounds_total") < 1; i++)
+		clock_sleep_ns(10 * NS_PER_MS);
+	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 0);
+	tick_set(tick, &loose);
+	for (int i = 0; i < 300 && metric("trainspotter_alerts_fired_total") < 1; i++)
+		clock_sleep_ns(10 * NS_PER_MS);
+	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 1);
+}
+END_TEST
+
+Suite *suite_tick(void)
+{
+	Suite *s = suite_create("daemon/tick");
+	TCase *tc = tcase_create("tick");
+
+	tcase_add_checked_fixture(tc, start, stop);
+	tcase_add_test(tc, lost_fusion_fires_on_the_second_window_of_a_host);
+	tcase_add_test(tc, too_little_of_either_deploy_is_not_judged);
+	tcase_add_test(tc, forty_steps_are_too_few);
+	tcase_add_test(tc, deploys_are_ordered_by_their_windows_and_not_by_arrival);
+	tcase_add_test(tc, an_improvement_is_no_alert);
+	tcase_add_test(tc, more_windows_update_the_alert_and_do_not_repeat_it);
+	tcase_add_test(tc, nothing_new_is_not_judged_again);
+	tcase_add_test(tc, a_restart_keeps_the_alert_as_it_is);
+	tcase_add_test(tc, a_later_deploy_that_is_fused_again_resolves_it);
+	tcase_add_test(tc, a_later_deploy_that_has_it_too_does_not);
+	tcase_add_test(tc, a_rollback_resolves_it_and_it_stays_resolved);
+	tcase_add_test(tc, one_service_does_not_stand_for_another);
+	tcase_add_test(tc, other_settings_judge_everything_anew);
+	suite_add_tcase(s, tc);
+	return s;
+}
