@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/table.h"
 #include "net/http_client.h"
+#include "net/token.h"
 
-enum { URL_BYTES = 64 << 10, TOKEN_BYTES = 4096, ANSWER_BYTES = 72 << 20, TREE_BYTES = 2000 << 20 };
+enum { URL_BYTES = 64 << 10, ANSWER_BYTES = 72 << 20, TREE_BYTES = 2000 << 20 };
 
 const char *const ask_format_names[] = { [ASK_TABLE] = "table", [ASK_JSON] = "json", [ASK_FORMATS] = NULL };
 
@@ -59,27 +60,6 @@ static void put_url(const struct ask *a, const char *path, struct buf *url)
 		buf_fmt(url, "%climit=%" PRId64, before, a->limit);
 }
 
-/* The token in force, or NULL; it lives in the buffer. */
-static int find_token(const struct ask *a, struct buf *b, const char **token, struct err *e)
-{
-	const char *named = getenv("TRAINSPOTTER_TOKEN");
-	struct str text;
-	int rc;
-
-	*token = named != NULL && *named != '\0' ? named : NULL;
-	if (a->token_file == NULL)
-		return OK;
-	rc = file_read_all(a->token_file, b, e);
-	if (rc < 0)
-		return rc;
-	text = str_trim(buf_view(b));
-	if (str_empty(text))
-		return err_set(e, E_USAGE, "%s: holds no token", a->token_file);
-	buf_trim(b, (size_t)(text.p + text.n - b->p));
-	*token = text.p;
-	return OK;
-}
-
 /* A problem document (RFC 9457) as one sentence, or what came instead of one. */
 static int refusal(const struct http_answer *answer, const char *url, struct arena *arena, struct err *e)
 {
@@ -127,21 +107,20 @@ static int ask_server(const char *url, const char *token, struct reply *r, struc
 
 int remote_get(const struct ask *a, const char *path, struct reply *r, struct err *e)
 {
-	const char *token = NULL;
-	struct buf url, token_text;
+	char *token = NULL;
+	struct buf url;
 	int rc;
 
 	*r = (struct reply){ 0 };
 	arena_init(&r->arena, TREE_BYTES);
 	buf_init(&url, URL_BYTES);
-	buf_init(&token_text, TOKEN_BYTES);
 	put_url(a, path, &url);
 	rc = buf_finish(&url, "the request", e);
 	if (rc == OK)
-		rc = find_token(a, &token_text, &token, e);
+		rc = token_load(a->token_file, &token, e);
 	if (rc == OK)
 		rc = ask_server(url.p, token, r, e);
-	buf_fini(&token_text);
+	mem_free(token);
 	buf_fini(&url);
 	return rc;
 }

@@ -17,6 +17,7 @@ tests_unit_cli_test_cli_SOURCES = \
 	cli/ops.c \
 	cli/remote.c \
 	cli/table.c \
+	net/token.c \
 	tests/unit/cli/fake_http.c tests/unit/cli/fake_http.h \
 	tests/unit/cli/main.c \
 	tests/unit/cli/test_chart.c \
