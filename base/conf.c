@@ -12,40 +12,13 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/near.h"
+#include "base/quantity.h"
 #include "base/size.h"
 #include "base/yaml.h"
 
 enum { PATH_TEXT = 256, WORDS_TEXT = 200, TREE_BYTES = 32 << 20 };
 
 /* ---- what a key may hold, in words */
-
-static void choice_words(const struct conf_key *k, struct buf *out)
-{
-	const char *const *words = k->more;
-
-	buf_text(out, "one of ");
-	for (size_t i = 0; words[i] != NULL; i++)
-		buf_fmt(out, "%s%s", i ? ", " : "", words[i]);
-}
-
-static void range_words(const struct conf_key *k, struct buf *out)
-{
-	char a[CLOCK_TEXT], b[CLOCK_TEXT];
-
-	if (k->min == 0 && k->max == 0)
-		return;
-	if (k->type == CONF_DURATION) {
-		clock_duration(k->min, a);
-		clock_duration(k->max, b);
-	} else if (k->type == CONF_SIZE) {
-		size_exact(k->min, a);
-		size_exact(k->max, b);
-	} else {
-		snprintf(a, sizeof(a), "%" PRId64, k->min);
-		snprintf(b, sizeof(b), "%" PRId64, k->max);
-	}
-	buf_fmt(out, " from %s to %s", a, b);
-}
 
 static void text_words(const struct conf_key *k, struct buf *out)
 {
@@ -69,21 +42,12 @@ static bool may_be_empty(const struct conf_key *k)
 static void value_words(const struct conf_key *k, struct buf *out)
 {
 	switch (k->type) {
-	case CONF_INT:
-		buf_text(out, "a whole number");
-		range_words(k, out);
-		return;
-	case CONF_DURATION:
-		buf_text(out, "a duration such as 90s, 5m or 7d");
-		range_words(k, out);
-		return;
-	case CONF_SIZE:
-		buf_text(out, "a size such as 64KiB or 2GiB");
-		range_words(k, out);
-		return;
+	case CONF_INT: quantity_words(QUANTITY_NUMBER, k->min, k->max, out); return;
+	case CONF_DURATION: quantity_words(QUANTITY_DURATION, k->min, k->max, out); return;
+	case CONF_SIZE: quantity_words(QUANTITY_SIZE, k->min, k->max, out); return;
 	case CONF_BOOL: buf_text(out, "true or false"); return;
 	case CONF_PATH: buf_text(out, may_be_empty(k) ? "an absolute path or empty" : "an absolute path"); return;
-	case CONF_CHOICE: choice_words(k, out); return;
+	case CONF_CHOICE: choice_words(k->more, out); return;
 	case CONF_TEXT:
 	case CONF_TEXTS: text_words(k, out); return;
 	case CONF_SECTIONS: buf_text(out, "a list of mappings"); return;
@@ -174,33 +138,6 @@ static int to_bool(struct str text, bool *out)
 	return E_FORMAT;
 }
 
-static int to_choice(const struct conf_key *k, struct str text, int64_t *out)
-{
-	const char *const *words = k->more;
-
-	for (int64_t i = 0; words[i] != NULL; i++)
-		if (str_eq(text, str_of(words[i]))) {
-			*out = i;
-			return OK;
-		}
-	return E_FORMAT;
-}
-
-static int to_number(const struct conf_key *k, struct str text, int64_t *out)
-{
-	int64_t v = 0;
-	int rc = k->type == CONF_INT	    ? str_to_i64(text, &v)
-		 : k->type == CONF_DURATION ? clock_parse_duration(text, &v)
-					    : size_parse(text, &v);
-
-	if (rc < 0)
-		return rc;
-	if ((k->min != 0 || k->max != 0) && (v < k->min || v > k->max))
-		return E_LIMIT;
-	*out = v;
-	return OK;
-}
-
 static bool has_control(struct str text)
 {
 	for (size_t i = 0; i < text.n; i++)
@@ -242,13 +179,13 @@ static int take_scalar(const struct where *w, const struct conf_key *k, struct s
 	int rc = E_FORMAT;
 
 	switch (k->type) {
-	case CONF_INT:
-	case CONF_DURATION:
-	case CONF_SIZE: rc = to_number(k, text, place); break;
+	case CONF_INT: rc = quantity_parse(QUANTITY_NUMBER, text, k->min, k->max, place); break;
+	case CONF_DURATION: rc = quantity_parse(QUANTITY_DURATION, text, k->min, k->max, place); break;
+	case CONF_SIZE: rc = quantity_parse(QUANTITY_SIZE, text, k->min, k->max, place); break;
 	case CONF_BOOL: rc = to_bool(text, place); break;
 	case CONF_TEXT:
 	case CONF_PATH: rc = to_text(k, text, place); break;
-	case CONF_CHOICE: rc = to_choice(k, text, place); break;
+	case CONF_CHOICE: rc = choice_parse(k->more, text, place); break;
 	case CONF_TEXTS:
 	case CONF_SECTIONS:
 	case CONF_TYPES: break;
@@ -635,12 +572,21 @@ struct print {
 
 static void put_group(const struct print *p, struct str prefix);
 
+/* Help goes on with what the value may be in brackets: without its last period. */
+static struct str help_of(const struct conf_key *k)
+{
+	struct str help = str_of(k->help);
+
+	str_drop_suffix(&help, STR("."));
+	return help;
+}
+
 static void put_comment(const struct print *p, const struct conf_key *k)
 {
 	if (!p->comments)
 		return;
 	buf_fill(p->out, ' ', p->indent);
-	buf_fmt(p->out, "# %s (", k->help);
+	buf_fmt(p->out, "# %.*s (", STR_ARG(help_of(k)));
 	value_words(k, p->out);
 	if (k->def != NULL && k->def[0] != '\0' && k->type != CONF_TEXTS && k->type != CONF_SECTIONS)
 		buf_fmt(p->out, "; default %s", k->def);
@@ -652,7 +598,7 @@ static void put_section_keys(const struct print *p, const struct conf_schema *su
 {
 	for (size_t i = 0; i < sub->n; i++) {
 		buf_fill(p->out, ' ', p->indent);
-		buf_fmt(p->out, "#   %s: %s (", sub->keys[i].name, sub->keys[i].help);
+		buf_fmt(p->out, "#   %s: %.*s (", sub->keys[i].name, STR_ARG(help_of(&sub->keys[i])));
 		value_words(&sub->keys[i], p->out);
 		buf_text(p->out, sub->keys[i].def == NULL ? "; must be given)\n" : ")\n");
 	}
@@ -745,7 +691,7 @@ static void mdoc_key(const struct conf_key *k, struct buf *out)
 		buf_fmt(&words, "; the default is %s", k->def);
 	buf_text(out, ".It Cm ");
 	mdoc_line(str_of(k->name), out);
-	mdoc_text(str_of(k->help), out);
+	mdoc_text(help_of(k), out);
 	buf_text(out, "\n(");
 	mdoc_text(buf_view(&words), out);
 	buf_text(out, ").\n");

@@ -21,6 +21,7 @@ base_libbase_a_SOURCES = \
 	base/near.c base/near.h \
 	base/opt.c base/opt_text.c base/opt.h \
 	base/proc.c base/proc.h \
+	base/quantity.c base/quantity.h \
 	base/rand.c base/rand.h \
 	base/size.c base/size.h \
 	base/str.c base/str.h \

@@ -1,15 +1,13 @@
 #include "base/opt.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/must.h"
 #include "base/near.h"
-#include "base/size.h"
+#include "base/quantity.h"
 
-enum { EXIT_USAGE = 2, PAGE_BYTES = 1 << 20 };
+enum { EXIT_USAGE = 2, PAGE_BYTES = 1 << 20, WORDS_BYTES = 400 };
 
 struct parse { /* one command line being read */
 	const struct opt_command *c;
@@ -85,65 +83,36 @@ static const struct opt *find_letter(const struct opt_command *c, char letter)
 	return NULL;
 }
 
-/* Range in the words of the option's own type: "from 1 to 1000". */
-static void range_words(const struct opt *o, char *out, size_t cap)
+static int wrong_value(const struct opt *o, struct str value, const struct buf *right, struct err *e)
 {
-	char a[CLOCK_TEXT], b[CLOCK_TEXT];
-
-	if (o->type == OPT_DURATION) {
-		clock_duration(o->min, a);
-		clock_duration(o->max, b);
-	} else if (o->type == OPT_SIZE) {
-		size_exact(o->min, a);
-		size_exact(o->max, b);
-	} else {
-		snprintf(a, sizeof(a), "%" PRId64, o->min);
-		snprintf(b, sizeof(b), "%" PRId64, o->max);
-	}
-	snprintf(out, cap, "from %s to %s", a, b);
+	return err_set(e, E_USAGE, "--%s: \"%.*s\" is not %s", o->name, STR_ARG(value), buf_view(right).p);
 }
 
-static int bad_number(const struct opt *o, struct str value, struct err *e)
+static int take_quantity(const struct opt *o, enum quantity q, struct str value, int64_t *out, struct err *e)
 {
-	static const char *const what[] = {
-		[OPT_INT] = "a whole number",
-		[OPT_DURATION] = "a duration such as 90s, 5m or 7d",
-		[OPT_SIZE] = "a size such as 512KiB, 10MiB or 2GiB",
-	};
-	char range[100] = "";
+	struct buf right;
+	int rc = quantity_parse(q, value, o->min, o->max, out);
 
-	if (o->min != 0 || o->max != 0)
-		range_words(o, range, sizeof(range));
-	return err_set(e, E_USAGE, "--%s: \"%.*s\" is not %s%s%s", o->name, STR_ARG(value), what[o->type],
-		range[0] != '\0' ? " " : "", range);
-}
-
-static int take_number(const struct opt *o, struct str value, int64_t *out, struct err *e)
-{
-	int rc = o->type == OPT_INT	   ? str_to_i64(value, out)
-		 : o->type == OPT_DURATION ? clock_parse_duration(value, out)
-					   : size_parse(value, out);
-
-	if (rc < 0 || ((o->min != 0 || o->max != 0) && (*out < o->min || *out > o->max)))
-		return bad_number(o, value, e);
-	return OK;
+	if (rc == OK)
+		return OK;
+	buf_init(&right, WORDS_BYTES);
+	quantity_words(q, o->min, o->max, &right);
+	rc = wrong_value(o, value, &right, e);
+	buf_fini(&right);
+	return rc;
 }
 
 static int take_choice(const struct opt *o, struct str value, int64_t *out, struct err *e)
 {
-	struct buf list;
-	int rc;
+	struct buf right;
+	int rc = choice_parse(o->choices, value, out);
 
-	for (int64_t i = 0; o->choices[i] != NULL; i++)
-		if (str_eq(value, str_of(o->choices[i]))) {
-			*out = i;
-			return OK;
-		}
-	buf_init(&list, 400);
-	for (size_t i = 0; o->choices[i] != NULL; i++)
-		buf_fmt(&list, "%s%s", i ? ", " : "", o->choices[i]);
-	rc = err_set(e, E_USAGE, "--%s: \"%.*s\" is not one of %s", o->name, STR_ARG(value), buf_view(&list).p);
-	buf_fini(&list);
+	if (rc == OK)
+		return OK;
+	buf_init(&right, WORDS_BYTES);
+	choice_words(o->choices, &right);
+	rc = wrong_value(o, value, &right, e);
+	buf_fini(&right);
 	return rc;
 }
 
@@ -162,9 +131,9 @@ static int take_value(const struct parse *ps, const struct opt *o, const char *v
 	switch (o->type) {
 	case OPT_FLAG: *(bool *)place = true; return OK;
 	case OPT_TEXT: *(const char **)place = value; return OK;
-	case OPT_INT:
-	case OPT_DURATION:
-	case OPT_SIZE: return take_number(o, str_of(value), place, ps->e);
+	case OPT_INT: return take_quantity(o, QUANTITY_NUMBER, str_of(value), place, ps->e);
+	case OPT_DURATION: return take_quantity(o, QUANTITY_DURATION, str_of(value), place, ps->e);
+	case OPT_SIZE: return take_quantity(o, QUANTITY_SIZE, str_of(value), place, ps->e);
 	case OPT_CHOICE: return take_choice(o, str_of(value), place, ps->e);
 	case OPT_TEXTS: return take_text(o, value, place, ps->e);
 	case OPT_TYPES: break;

@@ -131,7 +131,7 @@ static const struct {
 	{ "--limit=", "--limit: \"\" is not a whole number from 1 to 1000" },
 	{ "--every -5m", "--every: \"-5m\" is not a duration such as 90s, 5m or 7d" },
 	{ "--max-output 2MiB",
-		"--max-output: \"2MiB\" is not a size such as 512KiB, 10MiB or 2GiB from 1 to 1MiB" },
+		"--max-output: \"2MiB\" is not a size such as 64KiB or 2GiB from 1 to 1MiB" },
 	{ "--format xml", "--format: \"xml\" is not one of table, json" },
 };
 
