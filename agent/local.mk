@@ -10,3 +10,10 @@ agent_libagent_a_SOURCES = \
 	agent/ship.c agent/ship.h \
 	agent/spool.c agent/spool.h \
 	agent/watch.c agent/watch.h
+
+sbin_PROGRAMS += trainspotter-agent
+trainspotter_agent_SOURCES = agent/main.c
+trainspotter_agent_LDADD = \
+	agent/libagent.a net/libnet.a wire/libwire.a trace/libtrace.a profile/libprofile.a \
+	stat/libstat.a json/libjson.a base/libbase.a \
+	$(CURL_LIBS) $(EVENT_LIBS) $(CRYPTO_LIBS) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(YAML_LIBS) -lm

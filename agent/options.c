@@ -12,7 +12,7 @@ static const char *const level_words[] = { "error", "warn", "info", "debug", NUL
 
 static const struct conf_key watch_keys[] = {
 	{ "dir", CONF_PATH, W(dir), 0, 0, NULL, "folder where jobs put their traces; made by the job or by you", NULL },
-	{ "service", CONF_TEXT, W(service), 1, 256, "unnamed", "service of traces whose sidecar names none", NULL },
+	{ "service", CONF_TEXT, W(service), 0, 256, "", "service of traces whose sidecar names none; empty: unknown", NULL },
 	{ "deploy", CONF_TEXT, W(deploy), 0, 256, "", "deploy of traces whose sidecar names none; empty: a fingerprint of the versions found", NULL },
 	{ "worker", CONF_TEXT, W(worker), 0, 256, "", "worker of traces whose sidecar names none", NULL },
 	{ "done", CONF_CHOICE, W(done), 0, 0, "remove", "what happens to a trace and its sidecar once the window is safe", done_words },
@@ -52,11 +52,11 @@ const struct conf_schema agent_schema = { agent_keys, COUNT(agent_keys), sizeof(
 #define O(field) offsetof(struct agent_options, field)
 
 static const struct opt agent_opts[] = {
-	{ "config", 'c', OPT_TEXT, O(config), 0, 0, "FILE", "configuration (/etc/trainspotter/agent.yaml)", NULL },
-	{ "set", 's', OPT_TEXTS, O(set), 0, 0, "KEY=VALUE", "overrides one key of the configuration; may be given again", NULL },
-	{ "once", 0, OPT_FLAG, O(once), 0, 0, NULL, "read what is in the folders now, ship it all, and end", NULL },
-	{ "check", 0, OPT_FLAG, O(check), 0, 0, NULL, "say whether the configuration is good, and end", NULL },
-	{ "print-config", 0, OPT_FLAG, O(print_config), 0, 0, NULL, "print the configuration in force, and end", NULL },
+	{ "config", 'c', OPT_TEXT, O(config), 0, 0, "FILE", "Configuration; /etc/trainspotter/agent.yaml without.", NULL },
+	{ "set", 's', OPT_TEXTS, O(set), 0, 0, "KEY=VALUE", "Overrides one key of the configuration; may be given again.", NULL },
+	{ "once", 0, OPT_FLAG, O(once), 0, 0, NULL, "Read what is in the folders now, ship it all, and end.", NULL },
+	{ "check", 0, OPT_FLAG, O(check), 0, 0, NULL, "Say whether the configuration is good, and end.", NULL },
+	{ "print-config", 0, OPT_FLAG, O(print_config), 0, 0, NULL, "Print the configuration in force, and end.", NULL },
 };
 
 static const struct opt_exit agent_exits[] = {

@@ -2,6 +2,7 @@
 pkgsysconfdir = $(sysconfdir)/trainspotter
 dist_pkgsysconf_DATA =
 dist_pkgsysconf_DATA += etc/trainspotterd.yaml
+dist_pkgsysconf_DATA += etc/agent.yaml
 
 unitdir = $(prefix)/lib/systemd/system
 nodist_unit_DATA =
@@ -12,6 +13,12 @@ EXTRA_DIST += etc/trainspotterd.service.in
 CLEANFILES += etc/trainspotterd.service
 etc/trainspotterd.service: etc/trainspotterd.service.in Makefile
 	$(AM_V_GEN)$(unit_sed) $(srcdir)/etc/trainspotterd.service.in > $@
+
+nodist_unit_DATA += etc/trainspotter-agent.service
+EXTRA_DIST += etc/trainspotter-agent.service.in
+CLEANFILES += etc/trainspotter-agent.service
+etc/trainspotter-agent.service: etc/trainspotter-agent.service.in Makefile
+	$(AM_V_GEN)$(unit_sed) $(srcdir)/etc/trainspotter-agent.service.in > $@
 
 # compiled in (detect/local.mk); installed to be read, and to be copied from
 dist_pkgdata_DATA = etc/fusion.yaml

@@ -29,7 +29,7 @@ START_TEST(a_folder_is_all_that_must_be_said)
 	ck_assert_str_eq(cf.state_dir, "/var/lib/trainspotter-agent");
 	ck_assert_uint_eq(cf.watch.n, 1);
 	ck_assert_str_eq(agent_conf_watch(&cf, 0)->dir, "/traces");
-	ck_assert_str_eq(agent_conf_watch(&cf, 0)->service, "unnamed");
+	ck_assert_str_eq(agent_conf_watch(&cf, 0)->service, "");
 	ck_assert_int_eq(agent_conf_watch(&cf, 0)->done, DONE_REMOVE);
 	ck_assert_int_eq(agent_conf_watch(&cf, 0)->stable_ns, 5 * NS_PER_S);
 	agent_conf_fini(&cf);
