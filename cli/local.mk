@@ -6,6 +6,7 @@ trainspotter_SOURCES = \
 	cli/cmd_compare.c \
 	cli/cmd_deploys.c \
 	cli/cmd_hosts.c \
+	cli/cmd_send.c \
 	cli/cmd_services.c \
 	cli/cmd_summarize.c \
 	cli/cmd_top.c \

@@ -83,29 +83,28 @@ static int no_answer(struct err *e)
 	return err_set(e, E_NET, "%.300s; is trainspotterd running there? --server names another", why.text);
 }
 
-static int ask_server(const char *url, const char *token, struct reply *r, struct err *e)
+static int exchange(const struct http_ask *ask, const char *token, struct reply *r, struct err *e)
 {
 	const struct http_client_settings settings = { .token = token, .connect_ns = 10 * NS_PER_S,
 		.total_ns = 2 * NS_PER_MIN, .max_answer_bytes = ANSWER_BYTES,
 		.user_agent = "trainspotter/" PACKAGE_VERSION };
-	const struct http_ask ask = { .method = "GET", .url = url, .header = "Accept: application/json" };
 	const struct http_answer *answer;
 	int rc = http_client_open(&r->client, &settings, e);
 
 	if (rc == OK)
-		rc = http_exchange(r->client, &ask, &answer, e);
+		rc = http_exchange(r->client, ask, &answer, e);
 	if (rc == E_NET)
 		return no_answer(e);
 	if (rc < 0)
 		return rc;
 	if (answer->status != 200)
-		return refusal(answer, url, &r->arena, e);
+		return refusal(answer, ask->url, &r->arena, e);
 	r->body = buf_view(&answer->body);
 	rc = json_parse(&r->arena, r->body, &r->root, e);
-	return rc < 0 ? err_add(e, "%s: no answer of a Trainspotter server", url) : OK;
+	return rc < 0 ? err_add(e, "%s: no answer of a Trainspotter server", ask->url) : OK;
 }
 
-int remote_get(const struct ask *a, const char *path, struct reply *r, struct err *e)
+static int ask_server(const struct ask *a, const char *path, struct http_ask *ask, struct reply *r, struct err *e)
 {
 	char *token = NULL;
 	struct buf url;
@@ -118,11 +117,28 @@ int remote_get(const struct ask *a, const char *path, struct reply *r, struct er
 	rc = buf_finish(&url, "the request", e);
 	if (rc == OK)
 		rc = token_load(a->token_file, &token, e);
+	ask->url = url.p;
+	ask->header = "Accept: application/json";
 	if (rc == OK)
-		rc = ask_server(url.p, token, r, e);
+		rc = exchange(ask, token, r, e);
 	mem_free(token);
 	buf_fini(&url);
 	return rc;
+}
+
+int remote_get(const struct ask *a, const char *path, struct reply *r, struct err *e)
+{
+	struct http_ask ask = { .method = "GET" };
+
+	return ask_server(a, path, &ask, r, e);
+}
+
+int remote_post(const struct ask *a, const char *path, struct str body, const char *type, const char *encoding,
+	struct reply *r, struct err *e)
+{
+	struct http_ask ask = { .method = "POST", .body = body, .content_type = type, .content_encoding = encoding };
+
+	return ask_server(a, path, &ask, r, e);
 }
 
 void reply_close(struct reply *r)

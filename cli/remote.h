@@ -70,6 +70,8 @@ struct reply {
 /* GET of server + path with the options as its query. Anything but 200 is an error, with the server's own sentence
  * (RFC 9457) where it has one. reply_close it in any case. */
 int remote_get(const struct ask *a, const char *path, struct reply *r, struct err *e) MUST_USE;
+int remote_post(const struct ask *a, const char *path, struct str body, const char *type, const char *encoding,
+	struct reply *r, struct err *e) MUST_USE;
 void reply_close(struct reply *r);
 
 /* What a command asks for and how it shows the answer. */

@@ -17,10 +17,9 @@ tests_unit_cli_test_cli_SOURCES = \
 	cli/ops.c \
 	cli/remote.c \
 	cli/table.c \
-	net/token.c \
 	tests/unit/cli/fake_http.c tests/unit/cli/fake_http.h \
 	tests/unit/cli/main.c \
 	tests/unit/cli/test_chart.c \
 	tests/unit/cli/test_remote.c \
 	tests/unit/cli/test_table.c
-tests_unit_cli_test_cli_LDADD = $(LINK_FLOOR2)
+tests_unit_cli_test_cli_LDADD = net/libnet.a $(LINK_FLOOR2)
