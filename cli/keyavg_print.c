@@ -46,6 +46,10 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	enum keyavg_column by = *(const enum keyavg_column *)arg;
 	int64_t x = number(a, by), y = number(b, by);
 
+	if (x == y && by != KEYAVG_NAME && a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	if (x == y && by != KEYAVG_NAME && a->first_dur_ns != b->first_dur_ns)
+		return a->first_dur_ns > b->first_dur_ns ? -1 : 1;
 	if (x == y)
 		return compare_names(a, b);
 	if (by == KEYAVG_IS_DEVICE || by == KEYAVG_IS_USER_ANNOTATION)
@@ -116,8 +120,28 @@ void keyavg_print_json(const struct keyavg_table *kt, size_t limit, struct json_
 	jw_end(w);
 }
 
-/* ---- PyTorch's table: torch/autograd/profiler_util.py, _build_table with its defaults */
+/* ---- PyTorch's table: torch/autograd/profiler_util.py, _build_table with its defaults. Unlike there a column is as
+ * wide as its title, so that "NEURON time avg" pushes nothing aside. */
 enum { NAME_WIDTH_MAX = 55, COLUMN_WIDTH = 12, CELL_MAX = 64 };
+
+enum cells { C_SELF_CPU_SHARE, C_SELF_CPU, C_CPU_SHARE, C_CPU, C_CPU_AVG, C_SELF_DEV, C_SELF_DEV_SHARE, C_DEV, C_DEV_AVG,
+	C_CALLS, CELLS };
+static const struct {
+	const char *title; /* *: the device */
+	bool of_device;
+} cells[] = {
+	[C_SELF_CPU_SHARE] = { "Self CPU %", false },
+	[C_SELF_CPU] = { "Self CPU", false },
+	[C_CPU_SHARE] = { "CPU total %", false },
+	[C_CPU] = { "CPU total", false },
+	[C_CPU_AVG] = { "CPU time avg", false },
+	[C_SELF_DEV] = { "Self *", true },
+	[C_SELF_DEV_SHARE] = { "Self * %", true },
+	[C_DEV] = { "* total", true },
+	[C_DEV_AVG] = { "* time avg", true },
+	[C_CALLS] = { "# of Calls", false },
+};
+_Static_assert(COUNT(cells) == CELLS, "name every column");
 
 static size_t characters(struct str s)
 {
@@ -140,7 +164,14 @@ static struct str first_characters(struct str s, size_t n)
 	return str_upto(s, i);
 }
 
-static void cell(struct buf *out, struct str text, size_t width)
+struct layout {
+	size_t name_width;
+	bool has_device;
+	char titles[CELLS][CELL_MAX];
+	struct buf text; /* a name on its way */
+};
+
+static void put(struct buf *out, struct str text, size_t width)
 {
 	size_t n = characters(text);
 
@@ -149,34 +180,52 @@ static void cell(struct buf *out, struct str text, size_t width)
 	buf_text(out, "  ");
 }
 
-static void time_cell(struct buf *out, double ns)
+static size_t cell_width(const struct layout *l, enum cells c)
 {
-	char text[CELL_MAX];
+	size_t n = strlen(l->titles[c]);
 
+	return n > COLUMN_WIDTH ? n : COLUMN_WIDTH;
+}
+
+static bool cell_shown(const struct layout *l, enum cells c)
+{
+	return l->has_device || !cells[c].of_device;
+}
+
+static void time_text(char out[CELL_MAX], double ns)
+{
 	if (ns >= 1e9)
-		snprintf(text, sizeof(text), "%.3fs", ns / 1e9);
+		snprintf(out, CELL_MAX, "%.3fs", ns / 1e9);
 	else if (ns >= 1e6)
-		snprintf(text, sizeof(text), "%.3fms", ns / 1e6);
+		snprintf(out, CELL_MAX, "%.3fms", ns / 1e6);
 	else
-		snprintf(text, sizeof(text), "%.3fus", ns / 1e3);
-	cell(out, str_of(text), COLUMN_WIDTH);
+		snprintf(out, CELL_MAX, "%.3fus", ns / 1e3);
 }
 
-static void share_cell(struct buf *out, int64_t ns, int64_t of_ns)
+static void share_text(char out[CELL_MAX], int64_t ns, int64_t of_ns)
 {
-	char text[CELL_MAX] = "NaN";
-
-	if (of_ns != 0)
-		snprintf(text, sizeof(text), "%.2f%%", (double)ns * 100.0 / (double)of_ns);
-	cell(out, str_of(text), COLUMN_WIDTH);
+	if (of_ns == 0)
+		snprintf(out, CELL_MAX, "NaN");
+	else
+		snprintf(out, CELL_MAX, "%.2f%%", (double)ns * 100.0 / (double)of_ns);
 }
 
-struct layout {
-	size_t name_width;
-	bool has_device;
-	const char *device;
-	struct buf text; /* a name on its way */
-};
+static void cell_text(char out[CELL_MAX], const struct keyavg_table *kt, const struct keyavg_row *r, enum cells c)
+{
+	switch (c) {
+	case C_SELF_CPU_SHARE: share_text(out, r->self_cpu_ns, kt->self_cpu_ns); break;
+	case C_SELF_CPU: time_text(out, (double)r->self_cpu_ns); break;
+	case C_CPU_SHARE: share_text(out, r->cpu_total_ns, kt->self_cpu_ns); break;
+	case C_CPU: time_text(out, (double)r->cpu_total_ns); break;
+	case C_CPU_AVG: time_text(out, (double)r->cpu_total_ns / (double)r->count); break;
+	case C_SELF_DEV: time_text(out, (double)r->self_device_ns); break;
+	case C_SELF_DEV_SHARE: share_text(out, r->self_device_ns, kt->self_device_ns); break;
+	case C_DEV: time_text(out, (double)r->device_total_ns); break;
+	case C_DEV_AVG: time_text(out, (double)r->device_total_ns / (double)r->count); break;
+	case C_CALLS: snprintf(out, CELL_MAX, "%" PRIu64, r->count); break;
+	case CELLS: break;
+	}
+}
 
 static struct str shown_name(struct layout *l, struct str name)
 {
@@ -197,82 +246,77 @@ static size_t name_width(struct layout *l, const struct keyavg_table *kt)
 	return widest + 4 < NAME_WIDTH_MAX ? widest + 4 : NAME_WIDTH_MAX;
 }
 
+static void layout_init(struct layout *l, const struct keyavg_table *kt, const char *device)
+{
+	*l = (struct layout){ 0 };
+	buf_init(&l->text, 8 << 20);
+	for (size_t i = 0; i < kt->n; i++)
+		l->has_device |= kt->v[i].self_device_ns > 0;
+	for (int c = 0; c < CELLS; c++) {
+		struct str title = str_of(cells[c].title), before = str_upto(title, str_find_byte(title, '*'));
+
+		snprintf(l->titles[c], CELL_MAX, "%.*s%s%s", STR_ARG(before), cells[c].of_device ? device : "",
+			before.n < title.n ? title.p + before.n + 1 : "");
+	}
+	l->name_width = name_width(l, kt);
+}
+
 static void rule(struct buf *out, const struct layout *l)
 {
-	size_t columns = l->has_device ? 10 : 6;
-
 	buf_fill(out, '-', l->name_width);
 	buf_text(out, "  ");
-	for (size_t i = 0; i < columns; i++)
-		buf_text(out, "------------  ");
+	for (int c = 0; c < CELLS; c++) {
+		if (!cell_shown(l, (enum cells)c))
+			continue;
+		buf_fill(out, '-', cell_width(l, (enum cells)c));
+		buf_text(out, "  ");
+	}
 	buf_byte(out, '\n');
 }
 
 static void head(struct buf *out, const struct layout *l)
 {
-	static const char *const cpu[] = { "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg" };
-	static const struct {
-		const char *before, *behind;
-	} device[] = { { "Self ", "" }, { "Self ", " %" }, { "", " total" }, { "", " time avg" } };
-
-	cell(out, STR("Name"), l->name_width);
-	for (size_t i = 0; i < COUNT(cpu); i++)
-		cell(out, str_of(cpu[i]), COLUMN_WIDTH);
-	for (size_t i = 0; l->has_device && i < COUNT(device); i++) {
-		char text[CELL_MAX];
-
-		snprintf(text, sizeof(text), "%s%s%s", device[i].before, l->device, device[i].behind);
-		cell(out, str_of(text), COLUMN_WIDTH);
-	}
-	cell(out, STR("# of Calls"), COLUMN_WIDTH);
+	put(out, STR("Name"), l->name_width);
+	for (int c = 0; c < CELLS; c++)
+		if (cell_shown(l, (enum cells)c))
+			put(out, str_of(l->titles[c]), cell_width(l, (enum cells)c));
 	buf_byte(out, '\n');
 }
 
 static void line(struct buf *out, struct layout *l, const struct keyavg_table *kt, const struct keyavg_row *r)
 {
 	struct str name = shown_name(l, r->name);
-	char calls[CELL_MAX];
 
 	if (characters(name) >= NAME_WIDTH_MAX - 3) {
 		buf_trim(&l->text, first_characters(name, NAME_WIDTH_MAX - 3).n);
 		buf_text(&l->text, "...");
 		name = buf_view(&l->text);
 	}
-	snprintf(calls, sizeof(calls), "%" PRIu64, r->count);
-	cell(out, name, l->name_width);
-	share_cell(out, r->self_cpu_ns, kt->self_cpu_ns);
-	time_cell(out, (double)r->self_cpu_ns);
-	share_cell(out, r->cpu_total_ns, kt->self_cpu_ns);
-	time_cell(out, (double)r->cpu_total_ns);
-	time_cell(out, (double)r->cpu_total_ns / (double)r->count);
-	if (l->has_device) {
-		time_cell(out, (double)r->self_device_ns);
-		share_cell(out, r->self_device_ns, kt->self_device_ns);
-		time_cell(out, (double)r->device_total_ns);
-		time_cell(out, (double)r->device_total_ns / (double)r->count);
+	put(out, name, l->name_width);
+	for (int c = 0; c < CELLS; c++) {
+		char text[CELL_MAX] = "";
+
+		if (!cell_shown(l, (enum cells)c))
+			continue;
+		cell_text(text, kt, r, (enum cells)c);
+		put(out, str_of(text), cell_width(l, (enum cells)c));
 	}
-	cell(out, str_of(calls), COLUMN_WIDTH);
 	buf_byte(out, '\n');
 }
 
 static void total(struct buf *out, const char *what, int64_t ns)
 {
-	struct buf text;
+	char text[CELL_MAX];
 
-	buf_init(&text, 256);
-	time_cell(&text, (double)ns);
-	buf_fmt(out, "Self %s time total: %.*s\n", what, STR_ARG(str_trim(buf_view(&text))));
-	buf_fini(&text);
+	time_text(text, (double)ns);
+	buf_fmt(out, "Self %s time total: %s\n", what, text);
 }
 
 void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char *device, struct buf *out)
 {
-	struct layout l = { .device = device };
+	struct layout l;
 
-	for (size_t i = 0; i < kt->n; i++)
-		l.has_device |= kt->v[i].self_device_ns > 0;
-	buf_init(&l.text, 8 << 20);
-	l.name_width = name_width(&l, kt);
+	layout_init(&l, kt, device);
 	rule(out, &l);
 	head(out, &l);
 	rule(out, &l);

@@ -20,7 +20,7 @@ enum keyavg_column {
 };
 extern const char *const keyavg_column_names[KEYAVG_COLUMNS + 1]; /* NULL-ended */
 
-/* Largest first, names and flags upwards; rows alike stay in the order of their names. */
+/* Largest first, names and flags upwards; of rows alike the one that was called first, as PyTorch has it. */
 void keyavg_sort(struct keyavg_table *kt, enum keyavg_column by);
 
 /* PyTorch's own table() with its defaults: at most limit rows. device: "CUDA". */

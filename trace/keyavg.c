@@ -222,6 +222,11 @@ static void add_call(void *arg, const struct keyavg_call *c)
 		rows->full = true;
 		return;
 	}
+	if (r->count == 0 || c->ev->start_ns < r->first_ns ||
+		(c->ev->start_ns == r->first_ns && c->ev->dur_ns > r->first_dur_ns)) {
+		r->first_ns = c->ev->start_ns;
+		r->first_dur_ns = c->ev->dur_ns;
+	}
 	r->count++;
 	r->self_cpu_ns = ns_add(r->self_cpu_ns, c->self_cpu_ns);
 	r->cpu_total_ns = ns_add(r->cpu_total_ns, c->cpu_total_ns);

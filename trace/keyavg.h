@@ -33,6 +33,7 @@ struct keyavg_row {
 	bool is_device, is_user_annotation;
 	uint64_t count;
 	int64_t self_cpu_ns, cpu_total_ns, self_device_ns, device_total_ns;
+	int64_t first_ns, first_dur_ns; /* the call that comes first in PyTorch's list: it begins first, or is the longer */
 };
 
 struct keyavg_table {

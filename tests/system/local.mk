@@ -1,1 +1,3 @@
 # real binaries over loopback
+TESTS += tests/system/summarize.test
+EXTRA_DIST += tests/system/summarize.test
