@@ -3,15 +3,18 @@
 # The pages are printed by the programs themselves, from the tables behind --help and --print-config. A build for another
 # machine cannot run them and goes without.
 if NATIVE
-nodist_man_MANS = doc/man/trainspotter.1
+nodist_man_MANS = doc/man/trainspotter.1 doc/man/trainspotterd.8
 nodist_man_MANS += doc/man/trainspotter-agent.8
 endif
-CLEANFILES += doc/man/trainspotter.1
+CLEANFILES += doc/man/trainspotter.1 doc/man/trainspotterd.8
 CLEANFILES += doc/man/trainspotter-agent.8
 make_page = $(MKDIR_P) doc/man && $$program --help=mdoc > $@.tmp && mv $@.tmp $@
 
 doc/man/trainspotter.1: trainspotter$(EXEEXT)
 	$(AM_V_GEN)program=./trainspotter$(EXEEXT); $(make_page)
+
+doc/man/trainspotterd.8: trainspotterd$(EXEEXT)
+	$(AM_V_GEN)program=./trainspotterd$(EXEEXT); $(make_page)
 
 doc/man/trainspotter-agent.8: trainspotter-agent$(EXEEXT)
 	$(AM_V_GEN)program=./trainspotter-agent$(EXEEXT); $(make_page)
