@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 
-enum { SENTENCE_BYTES_MAX = 64 * 1024, REPLACED_SHOWN = 6 };
+enum { SENTENCE_BYTES_MAX = 64 * 1024, REPLACED_SHOWN = 6, NAME_MAX_SHOWN = 64, NAME_HEAD = 40, NAME_TAIL = 16 };
 
 /* Two numbers that are compared have one unit where that reads well: microseconds, as long as the larger has at most
  * four digits. */
@@ -60,6 +60,22 @@ static void add_step(struct buf *b, const struct verdict *v)
 	add_percent(b, v->step_ns);
 }
 
+/* Kernels of inductor are named after all that is in them: of a long name the head and the end are shown. */
+static void add_name(struct buf *b, struct str name)
+{
+	size_t tail = name.n < NAME_TAIL ? 0 : name.n - NAME_TAIL;
+
+	if (str_chars(name) <= NAME_MAX_SHOWN) {
+		buf_str(b, name);
+		return;
+	}
+	while (tail < name.n && ((unsigned char)name.p[tail] & 0xc0) == 0x80)
+		tail++; /* not from inside a character */
+	buf_str(b, str_upto_chars(name, NAME_HEAD));
+	buf_text(b, "…");
+	buf_str(b, str_from(name, tail));
+}
+
 static double gained_calls(const struct op_change *c)
 {
 	return c->calls_per_step.after - c->calls_per_step.before;
@@ -71,7 +87,7 @@ static void add_replaced(struct buf *b, const struct finding *f)
 		double calls = gained_calls(&f->replaced_by[i]);
 
 		buf_text(b, i == 0 ? ": " : ", ");
-		buf_str(b, f->replaced_by[i].op);
+		add_name(b, f->replaced_by[i].op);
 		if (fabs(calls - 1) < 0.005)
 			continue;
 		buf_text(b, " ×");
@@ -90,7 +106,7 @@ static void say_fusion(struct buf *b, const struct finding *f, const struct verd
 
 	for (size_t i = 0; i < f->n_replaced_by; i++)
 		calls += gained_calls(&f->replaced_by[i]);
-	buf_str(b, op->op);
+	add_name(b, op->op);
 	buf_text(b, ", ");
 	add_calls(b, op->calls_per_step.before);
 	buf_text(b, " of ");
@@ -112,7 +128,7 @@ static void say_fusion(struct buf *b, const struct finding *f, const struct verd
 
 static void say_graph_breaks(struct buf *b, const struct finding *f, const struct verdict *v)
 {
-	buf_str(b, f->op.op);
+	add_name(b, f->op.op);
 	buf_text(b, " runs ");
 	add_count(b, f->op.calls_per_step.after);
 	buf_text(b, " times a step, was ");
@@ -131,7 +147,7 @@ static void say_host_gap(struct buf *b, const struct finding *f, const struct ve
 
 static void say_cpu_fallback(struct buf *b, const struct finding *f, const struct verdict *v)
 {
-	buf_str(b, f->op.op);
+	add_name(b, f->op.op);
 	buf_text(b, " runs on the CPU now, ");
 	add_calls(b, f->op.calls_per_step.after);
 	buf_text(b, " of ");
@@ -152,7 +168,7 @@ static void say_op_slower(struct buf *b, const struct finding *f, const struct v
 		per_call(f->op.time_per_step_ns.after, f->op.calls_per_step.after),
 	};
 
-	buf_str(b, f->op.op);
+	add_name(b, f->op.op);
 	buf_fmt(b, " takes %.2f times as long: ", f->ratio);
 	add_change(b, each);
 	buf_text(b, " a call, ");

@@ -46,6 +46,16 @@ START_TEST(part_of_a_loss_says_what_is_left)
 }
 END_TEST
 
+START_TEST(long_kernel_names_are_cut_in_the_middle)
+{
+	expect("triton_per_fused__softmax_add_arange_embedding_exp_le_mul_native_dropout_prepare_softmax_online_16 2 96",
+		"triton_poi_fused__softmax_add_exp_mul_1 2 80; "
+		"triton_red_fused_arange_embedding_le_native_dropout_prepare_softmax_online_2 2 70",
+		"triton_per_fused__softmax_add_arange_emb…oftmax_online_16, 2 calls of 96.0 µs a step, became 4 calls of "
+		"150 µs: triton_poi_fused__softmax_add_exp_mul_1 ×2, triton_red_fused_arange_embedding_le_nat…softmax_online_2 ×2");
+}
+END_TEST
+
 START_TEST(graph_breaks_say_how_often)
 {
 	expect("Torch-Compiled Region: 0/0 1 9000; step 1 9100",
@@ -86,6 +96,7 @@ Suite *suite_sentence(void)
 	tcase_add_checked_fixture(t, up, down);
 	tcase_add_test(t, lost_fusion_says_what_was_and_what_is);
 	tcase_add_test(t, part_of_a_loss_says_what_is_left);
+	tcase_add_test(t, long_kernel_names_are_cut_in_the_middle);
 	tcase_add_test(t, graph_breaks_say_how_often);
 	tcase_add_test(t, gaps_say_how_long);
 	tcase_add_test(t, a_fallback_says_which_op);
