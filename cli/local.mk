@@ -5,6 +5,7 @@ trainspotter_SOURCES = \
 	cli/cmd_alerts.c \
 	cli/cmd_compare.c \
 	cli/cmd_deploys.c \
+	cli/cmd_diff.c \
 	cli/cmd_hosts.c \
 	cli/cmd_send.c \
 	cli/cmd_services.c \
@@ -12,9 +13,11 @@ trainspotter_SOURCES = \
 	cli/cmd_top.c \
 	cli/cmd_trend.c \
 	cli/cmd_windows.c \
+	cli/diff_side.c cli/diff_side.h \
 	cli/keyavg_print.c cli/keyavg_print.h \
 	cli/main.c \
 	cli/ops.c cli/ops.h \
+	cli/optable_file.c cli/optable_file.h \
 	cli/remote.c cli/remote.h \
 	cli/table.c cli/table.h
 trainspotter_LDADD = \

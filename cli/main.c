@@ -4,6 +4,7 @@
 static const struct opt_command *const commands[] = {
 	/* one line a command, in the order of the help */
 	&cmd_summarize,
+	&cmd_diff,
 	&cmd_send,
 	&cmd_services,
 	&cmd_hosts,

@@ -1,7 +1,8 @@
-# tests of cli/ (the commands that ask a server speak to fake_http.c)
+# tests of cli/ (the commands that ask a server speak to fake_http.c); test_diff_data goes over pairs of traces with
+# expected verdicts, where there are any
 if HAVE_CHECK
-check_PROGRAMS += tests/unit/cli/test_cli
-TESTS += tests/unit/cli/test_cli
+check_PROGRAMS += tests/unit/cli/test_cli tests/unit/cli/test_diff_data
+TESTS += tests/unit/cli/test_cli tests/unit/cli/test_diff_data
 endif
 tests_unit_cli_test_cli_SOURCES = \
 	cli/chart.c \
@@ -15,11 +16,18 @@ tests_unit_cli_test_cli_SOURCES = \
 	cli/cmd_trend.c \
 	cli/cmd_windows.c \
 	cli/ops.c \
+	cli/optable_file.c \
 	cli/remote.c \
 	cli/table.c \
 	tests/unit/cli/fake_http.c tests/unit/cli/fake_http.h \
 	tests/unit/cli/main.c \
 	tests/unit/cli/test_chart.c \
+	tests/unit/cli/test_optable_file.c \
 	tests/unit/cli/test_remote.c \
 	tests/unit/cli/test_table.c
 tests_unit_cli_test_cli_LDADD = net/libnet.a $(LINK_FLOOR2)
+tests_unit_cli_test_diff_data_SOURCES = \
+	cli/diff_side.c \
+	cli/optable_file.c \
+	tests/unit/cli/diff_data_main.c
+tests_unit_cli_test_diff_data_LDADD = detect/libdetect.a $(LINK_TRACE)

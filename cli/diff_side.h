@@ -1,0 +1,13 @@
+/* diff_side.h — BEFORE or AFTER of "trainspotter diff": a trace, a folder of traces, or an op table becomes a side. */
+#ifndef CLI_DIFF_SIDE_H
+#define CLI_DIFF_SIDE_H
+
+#include "base/err.h"
+#include "detect/judge.h"
+
+/* A folder stands for the files in it whose names end in .json, .json.gz or .json.zst (no sidecars, no hidden ones, not
+ * those of folders inside), each one window. What cannot be read whole is an error: a verdict about half a trace would
+ * be a guess. */
+int diff_side_read(struct side *s, const char *path, struct err *e) MUST_USE;
+
+#endif
