@@ -1,5 +1,7 @@
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/ops.h"
 #include "cli/remote.h"
@@ -43,16 +45,28 @@ static void print_when(const char *what, const struct json_node *alert, const ch
 		printf("  %-9s%.*s UTC\n", what, STR_ARG(remote_when(ns, when)));
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct str *x = a, *y = b;
+
+	return str_cmp(*x, *y);
+}
+
 static void print_hosts(const struct json_node *alert)
 {
 	struct json_items hosts = remote_items(alert, "hosts");
 	size_t shown = hosts.n <= HOSTS_SHOWN ? hosts.n : HOSTS_SHOWN;
+	struct str *names = mem_get_array(hosts.n, sizeof(*names));
 
+	for (size_t i = 0; i < hosts.n; i++)
+		names[i] = hosts.v[i].text;
+	qsort(names, hosts.n, sizeof(*names), by_name);
 	printf("  %-9s%zu: ", "hosts", hosts.n);
 	for (size_t i = 0; i < shown; i++) {
 		fputs(i ? ", " : "", stdout);
-		cli_put(stdout, hosts.v[i].text);
+		cli_put(stdout, names[i]);
 	}
+	mem_free(names);
 	if (shown < hosts.n)
 		printf(" and %zu more", hosts.n - shown);
 	putchar('\n');
@@ -60,15 +74,14 @@ static void print_hosts(const struct json_node *alert)
 
 static void print_foot(const struct json_node *alert)
 {
-	const struct json_node *windows = json_get(alert, "windows"), *evidence = json_get(alert, "evidence");
-	struct json_items findings = remote_items(evidence, "findings");
+	struct json_items findings = remote_items(json_get(alert, "evidence"), "findings");
 
 	print_when("began", alert, "started_ns");
 	print_when("fired", alert, "fired_ns");
 	print_when("resolved", alert, "resolved_ns");
 	print_hosts(alert);
-	printf("  %-9s%" PRId64 " windows before, %" PRId64 " after\n", "judged", json_get_i64(windows, "before", 0),
-		json_get_i64(windows, "after", 0));
+	printf("  %-9s%" PRId64 " windows before, %" PRId64 " after\n", "judged", json_get_i64(alert, "windows_before", 0),
+		json_get_i64(alert, "windows_after", 0));
 	if (findings.n > 0) {
 		printf("  %-9s", "rule");
 		cli_put(stdout, json_get_str(&findings.v[0], "why"));
@@ -87,9 +100,7 @@ static void show_one(const struct ask *a, const struct json_node *alert)
 	(void)a;
 	print_head(alert, colour);
 	if (remote_items(evidence, "findings").n == 0) {
-		fputs("  ", stdout);
-		cli_put(stdout, json_get_str(alert, "sentence"));
-		putchar('\n');
+		cli_put_filled(stdout, json_get_str(alert, "sentence"), 2, 0);
 	} else {
 		ops_print_evidence(evidence, stdout, colour);
 	}

@@ -131,20 +131,46 @@ static int fetch(struct trend *tr, struct err *e)
 	for (size_t i = 0; rc == OK && i < tr->n_ops; i++) {
 		tr->ask.op = tr->ops[i];
 		rc = remote_get(&tr->ask, "/api/v1/trend", &tr->replies[i], e);
-		if (rc == OK && i == 0) {
-			tr->resolution_ns = json_get_i64(tr->replies[0].root, "resolution_ns", 0);
-			if (tr->resolution_ns > 0 && tr->n_ops > 1) /* the others on the same grid */
-				tr->ask.resolution = clock_duration(tr->resolution_ns, resolution).p;
-		}
-		if (rc == OK)
-			rc = add_points(tr, tr->replies[i].root, e);
+		if (rc < 0 || i > 0)
+			continue;
+		tr->resolution_ns = json_get_i64(tr->replies[0].root, "resolution_ns", 0);
+		if (tr->resolution_ns > 0 && tr->n_ops > 1) /* the others on the same grid */
+			tr->ask.resolution = clock_duration(tr->resolution_ns, resolution).p;
 	}
 	tr->ask.resolution = NULL;
-	if (rc == OK)
-		rc = add_marks(tr, tr->replies[0].root, &tr->replies[0].arena, e);
+	return rc;
+}
+
+static int collect(struct trend *tr, struct err *e)
+{
+	int rc = OK;
+
+	tr->points.n = 0;
+	for (size_t i = 0; rc == OK && i < tr->n_ops; i++)
+		rc = add_points(tr, tr->replies[i].root, e);
 	if (rc == OK)
 		sum_points(&tr->points);
 	return rc;
+}
+
+static bool has_values(const struct points *points)
+{
+	for (size_t i = 0; i < points->n; i++)
+		if (points->v[i].value > 0)
+			return true;
+	return false;
+}
+
+/* Steps and gaps may have no times of single calls: then what a step takes is shown, unless something was asked for. */
+static int read_answers(struct trend *tr, struct err *e)
+{
+	int rc = collect(tr, e);
+
+	if (rc == OK && tr->ask.show == SHOW_AUTO && !has_values(&tr->points)) {
+		tr->show = SHOW_TIME;
+		rc = collect(tr, e);
+	}
+	return rc < 0 ? rc : add_marks(tr, tr->replies[0].root, &tr->replies[0].arena, e);
 }
 
 /* ---- what is printed */
@@ -308,6 +334,8 @@ static int run(int argc, char **argv)
 		rc = take_ops(&tr, n_operands, argv, &e);
 	if (rc == OK)
 		rc = fetch(&tr, &e);
+	if (rc == OK && tr.ask.format == ASK_TABLE)
+		rc = read_answers(&tr, &e);
 	if (rc == OK && tr.ask.format == ASK_TABLE)
 		rc = print_chart(&tr, &e);
 	else

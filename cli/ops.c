@@ -126,7 +126,7 @@ static void step_row(struct table *t, const struct json_node *evidence)
 
 	if (before.ns < 0 && before.calls < 0)
 		return;
-	table_cell(t, STR("  the whole step"), PAINT_BOLD);
+	table_cell(t, json_get_bool(evidence, "has_step", true) ? STR("  the whole step") : STR("  all ops"), PAINT_BOLD);
 	side_cells(t, before, "launch", "launches");
 	side_cells(t, after, "launch", "launches");
 	change_cell(t, before.ns, after.ns);
@@ -134,11 +134,12 @@ static void step_row(struct table *t, const struct json_node *evidence)
 
 static void print_sentence(const struct json_node *finding, FILE *out, bool colour)
 {
+	struct str kind = json_get_str(finding, "kind");
+
 	fputs(colour ? "  \033[1m" : "  ", out);
-	cli_put(out, json_get_str(finding, "kind"));
+	cli_put(out, kind);
 	fputs(colour ? "\033[0m: " : ": ", out);
-	cli_put(out, json_get_str(finding, "sentence"));
-	fputc('\n', out);
+	cli_put_filled(out, json_get_str(finding, "sentence"), 4, 2 + str_chars(kind) + 2);
 }
 
 void ops_print_evidence(const struct json_node *evidence, FILE *out, bool colour)

@@ -9,7 +9,7 @@
 #include "base/must.h"
 #include "base/vec.h"
 
-enum { CELLS_MAX = 16 << 20, TEXT_MAX = 512 << 20, GAP = 2 };
+enum { CELLS_MAX = 16 << 20, TEXT_MAX = 512 << 20, GAP = 2, FILL_WIDTH = 100 };
 
 struct cell {
 	struct str text;
@@ -185,4 +185,24 @@ void cli_put(FILE *out, struct str text)
 		fwrite(piece, 1, mend(part.p, part.n, piece), out);
 		text = str_from(text, part.n);
 	}
+}
+
+void cli_put_filled(FILE *out, struct str text, size_t indent, size_t at)
+{
+	bool first = true;
+
+	while (text.p != NULL) {
+		struct str word = str_split(&text, ' ');
+		size_t n = str_chars(word);
+
+		if (at > indent && at + 1 + n > FILL_WIDTH) {
+			fputc('\n', out);
+			at = 0;
+		}
+		fprintf(out, "%*s", at == 0 ? (int)indent : !first, "");
+		at = at == 0 ? indent + n : at + !first + n;
+		first = false;
+		cli_put(out, word);
+	}
+	fputc('\n', out);
 }

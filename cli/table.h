@@ -33,4 +33,8 @@ bool cli_colour(FILE *out);
 /* Text from a trace or a server, on a terminal: control characters are shown as '?' (cells do that by themselves). */
 void cli_put(FILE *out, struct str text);
 
+/* The same, its words filled into lines of at most 100 characters and a newline at the end. The first line goes on at
+ * column at (0: nothing is there yet), every line begins with indent blanks. */
+void cli_put_filled(FILE *out, struct str text, size_t indent, size_t at);
+
 #endif

@@ -215,7 +215,7 @@ END_TEST
 	"{\"id\":\"5f0d\",\"state\":\"" state "\",\"kind\":\"fusion_lost\",\"service\":\"llm\",\"deploy\":\"v42\"," \
 	"\"deploy_before\":\"v41\",\"op\":\"aten::_fused_rms_norm\",\"sentence\":\"became 4 calls\","               \
 	"\"started_ns\":1795348800000000000,\"fired_ns\":1795352461000000000,\"resolved_ns\":null,"                 \
-	"\"hosts\":[\"trn-1\",\"trn-2\"],\"windows\":{\"before\":64,\"after\":63},\"evidence\":{" EVIDENCE "}}"
+	"\"hosts\":[\"trn-2\",\"trn-1\"],\"windows_before\":64,\"windows_after\":63,\"evidence\":{" EVIDENCE "}}"
 
 static const char alert_text[] =
 	"FIRING  fusion_lost in llm since deploy v42 (before: v41)\n"
@@ -325,6 +325,18 @@ START_TEST(several_ops_make_one_line_that_tells_the_price)
 }
 END_TEST
 
+START_TEST(a_step_without_single_times_is_drawn_by_its_length)
+{
+	fake_http.bodies[0] =
+		"{\"op\":\"ProfilerStep#*\",\"resolution_ns\":3600000000000,\"items\":[{\"t_ns\":3600000000000,"
+		"\"calls\":10,\"basis\":\"none\",\"p50_ns\":null,\"p99_ns\":null,\"time_per_step_ns\":5000000}],"
+		"\"next\":null,\"deploys\":[]}";
+	ck_assert_int_eq(run(&cmd_trend, "ProfilerStep#* --kind step"), 0);
+	says("a step's time, one value every 1h, UTC");
+	says("(all)   1970-01-01 01:00:00  5.00 ms\n");
+}
+END_TEST
+
 START_TEST(a_trend_of_nothing_says_so)
 {
 	fake_http.bodies[0] = "{\"items\":[],\"deploys\":[],\"resolution_ns\":3600000000000}";
@@ -355,6 +367,7 @@ Suite *suite_remote(void)
 	tcase_add_test(tc, compare_says_regression_first_and_can_fail);
 	tcase_add_test(tc, a_trend_draws_one_op_and_tells_each_deploy_s_median);
 	tcase_add_test(tc, several_ops_make_one_line_that_tells_the_price);
+	tcase_add_test(tc, a_step_without_single_times_is_drawn_by_its_length);
 	tcase_add_test(tc, a_trend_of_nothing_says_so);
 	suite_add_tcase(s, tc);
 	return s;

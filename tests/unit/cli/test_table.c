@@ -116,6 +116,22 @@ START_TEST(text_beside_tables_cannot_move_the_cursor_either)
 }
 END_TEST
 
+START_TEST(a_long_sentence_is_filled_into_lines)
+{
+	FILE *out;
+	size_t n;
+
+	free(text);
+	out = open_memstream(&text, &n);
+	fputs("  kind: ", out);
+	cli_put_filled(out, STR("a sentence of words that goes on for long enough to need a second line at a hundred "
+				"characters, or so µ"), 4, 8);
+	fclose(out);
+	ck_assert_str_eq(text, "  kind: a sentence of words that goes on for long enough to need a second line at a hundred\n"
+			       "    characters, or so µ\n");
+}
+END_TEST
+
 Suite *suite_table(void)
 {
 	Suite *s = suite_create("cli/table");
@@ -126,6 +142,7 @@ Suite *suite_table(void)
 	tcase_add_test(tc, a_cell_that_is_too_wide_is_cut_with_a_sign);
 	tcase_add_test(tc, a_name_cannot_move_the_cursor);
 	tcase_add_test(tc, text_beside_tables_cannot_move_the_cursor_either);
+	tcase_add_test(tc, a_long_sentence_is_filled_into_lines);
 	tcase_add_test(tc, colour_is_there_only_when_wanted_and_takes_no_width);
 	tcase_add_test(tc, a_table_without_rows_is_its_head);
 	suite_add_tcase(s, tc);
