@@ -67,7 +67,7 @@ static int db_fail(const struct db *db, int rc, struct err *e)
 static const char *const db_setup[DB_ROLES] = {
 	/* auto_vacuum and page_size only count before the first table; they must come before journal_mode. */
 	[DB_WRITER] = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
-		      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 67108864;"
+		      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;"
 		      "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
 		      "PRAGMA cache_size = -65536;",
 	/* Only the writer ever checkpoints: two that do can lose pages (SQLite before 3.51.3). */

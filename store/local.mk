@@ -14,6 +14,7 @@ store_libstore_a_SOURCES = \
 	store/names.c store/names.h \
 	store/put.c store/put.h \
 	store/reader.c store/reader.h \
+	store/reserve.c store/reserve.h \
 	store/rollup.c store/rollup.h \
 	store/scan.c store/scan.h \
 	store/schema.c store/schema.h \

@@ -1,6 +1,7 @@
 /* A store is a folder:
  *
  *	lock		held by the process that has the store open
+ *	reserve		space for the day when the disk is full (reserve.h)
  *	store.sqlite	everything (schema.c), with its -wal and -shm beside it
  */
 #include "store/store.h"
@@ -17,6 +18,7 @@
 #include "store/housekeep.h"
 #include "store/inside.h"
 #include "store/put.h"
+#include "store/reserve.h"
 
 enum {
 	STORE_READERS_MAX = 64,
@@ -105,6 +107,7 @@ int store_open_sqlite(struct store **out, const struct store_settings *settings,
 		store_close(st);
 		st = NULL;
 	} else {
+		reserve_make(st->dir);
 		log_info("store.open", "dir=\"%s\" readers=%zu sqlite=%s", st->dir, st->readers.n, sqlite3_libversion());
 	}
 	*out = st;
@@ -161,9 +164,15 @@ int store_housekeep(struct store *st, int64_t now_ns, struct err *e)
 	};
 	int rc = housekeep_run(st->writer, &h, e);
 
-	if (rc == OK)
-		metric_set(st->bytes, (double)h.bytes);
-	return rc;
+	if (rc == E_FULL && reserve_release(st->dir)) {
+		log_warn("store.reserve", "the reserve is used to drop what is old: free some space");
+		rc = housekeep_run(st->writer, &h, e);
+	}
+	if (rc < 0)
+		return rc;
+	metric_set(st->bytes, (double)h.bytes);
+	reserve_make(st->dir);
+	return OK;
 }
 
 /* ---- is there room? */

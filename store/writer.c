@@ -1,5 +1,7 @@
 #include "store/writer.h"
 
+#include <sys/stat.h>
+
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
@@ -69,6 +71,15 @@ static int transact(struct writer *w, struct job *const *jobs, size_t n, struct 
 	if (db_total_changes(w->db) != changes && atomic_exchange(&w->full, false))
 		log_info("store.room", "the disk has room again");
 	return OK;
+}
+
+/* A log that grows is one that readers keep from being emptied. */
+static void measure_log(const struct writer *w)
+{
+	struct stat st;
+
+	if (stat(w->log_path, &st) == 0)
+		metric_set(w->log_bytes, (double)st.st_size);
 }
 
 static void failed(struct writer *w, int rc, const struct err *e)
@@ -152,6 +163,7 @@ static void writer_main(struct thread *t, void *arg)
 		} else {
 			grew = db_checkpoint(w->db, true, NULL) != OK; /* a reader in the way: later */
 		}
+		measure_log(w);
 	}
 }
 
@@ -192,6 +204,15 @@ int writer_do_bare(struct writer *w, writer_work *work, void *arg, struct err *e
 
 /* ---- life */
 
+static char *path_of_log(const char *path)
+{
+	size_t n = strlen(path) + sizeof("-wal");
+	char *log = mem_get(n);
+
+	snprintf(log, n, "%s-wal", path);
+	return log;
+}
+
 int writer_open(struct writer **out, const char *path, struct metrics *metrics, struct err *e)
 {
 	struct writer *w = mem_get(sizeof(*w));
@@ -203,6 +224,8 @@ int writer_open(struct writer **out, const char *path, struct metrics *metrics, 
 	w->commits = metric_counter(metrics, "trainspotter_store_commits_total", NULL, "Transactions made durable.");
 	w->failures = metric_counter(metrics, "trainspotter_store_write_failures_total", NULL,
 		"Writes undone, for want of space or another reason.");
+	w->log_bytes = metric_gauge(metrics, "trainspotter_store_log_bytes", NULL, "Size of the write-ahead log.");
+	w->log_path = path_of_log(path);
 	w->jobs = chan_new(WRITER_QUEUE);
 	rc = db_open(&w->db, path, DB_WRITER, e);
 	if (rc == OK)
@@ -237,5 +260,6 @@ void writer_close(struct writer *w)
 	buf_fini(&w->rest);
 	buf_fini(&w->scratch);
 	mem_free(w->ids);
+	mem_free(w->log_path);
 	mem_free(w);
 }

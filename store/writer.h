@@ -24,7 +24,8 @@ struct writer {
 	struct buf blob, rest, scratch;
 	uint32_t *ids;
 	size_t ids_room;
-	struct metric *commits, *failures;
+	char *log_path; /* of the write-ahead log */
+	struct metric *commits, *failures, *log_bytes;
 };
 
 int writer_open(struct writer **out, const char *path, struct metrics *metrics, struct err *e) MUST_USE;

@@ -292,47 +292,116 @@ START_TEST(a_full_disk_undoes_the_write_and_is_said_until_there_is_room)
 }
 END_TEST
 
+/* Takes every byte that is left in the store's folder. */
+static void fill_up(const struct world *w)
+{
+	static const char block[4096];
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/more-ballast", w->dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_ge(fd, 0);
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	close(fd);
+}
+
+/* A file system of its own under the store's folder, with less room than its size by the ballast. It is gone with the
+ * test's process. False where mounting is not allowed: the page limit stands for it then. */
+static bool world_on_small_disk(struct world *w, const char *size, off_t ballast_bytes, char ballast[128])
+{
+	int fd;
+
+	store_close(w->store);
+	w->store = NULL;
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount("test_store", w->dir, "tmpfs", 0, size) < 0) {
+		fprintf(stderr, "skipped: not allowed to mount a file system here\n");
+		world_close(w);
+		return false;
+	}
+	world_ok(w, store_open_sqlite(&w->store, &w->settings, &w->err));
+	snprintf(ballast, 128, "%s/ballast", w->dir);
+	fd = open(ballast, O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(posix_fallocate(fd, 0, ballast_bytes), 0);
+	close(fd);
+	return true;
+}
+
+/* Puts until the disk is full; returns how many windows are in. */
+static size_t put_until_full(struct world *w)
+{
+	struct put_result r;
+	size_t put = 0;
+	int rc;
+
+	while ((rc = store_put(w->store, w->windows + put, 50, &r, &w->err)) == OK && put + 50 < w->n)
+		put += 50;
+	ck_assert_msg(rc == E_FULL, "%d: %s", rc, w->err.text);
+	return put;
+}
+
+static void leave_small_disk(struct world *w)
+{
+	store_close(w->store);
+	w->store = NULL;
+	ck_assert_int_eq(umount(w->dir), 0);
+	world_close(w);
+}
+
 START_TEST(a_file_system_without_room_is_a_full_disk_too)
 {
 	struct world w;
 	struct put_result r;
-	size_t put = 0;
 	char ballast[128];
-	struct stat st;
-	int rc, fd;
+	size_t put;
 
 	world_open(&w, 101);
 	world_fleet(&w, 4000, 10 * NS_PER_HOUR);
-	store_close(w.store);
-	w.store = NULL;
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		mount("test_store", w.dir, "tmpfs", 0, "size=48m") < 0) {
-		fprintf(stderr, "skipped: not allowed to mount a file system here; the page limit stands for it\n");
-		world_close(&w);
+	if (!world_on_small_disk(&w, "size=48m", 40 << 20, ballast))
 		return;
-	}
-	snprintf(ballast, sizeof(ballast), "%s/ballast", w.dir);
-	fd = open(ballast, O_WRONLY | O_CREAT, 0600);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(posix_fallocate(fd, 0, 40 << 20), 0);
-	close(fd);
-	world_ok(&w, store_open_sqlite(&w.store, &w.settings, &w.err));
-	while ((rc = store_put(w.store, w.windows + put, 50, &r, &w.err)) == OK && put + 50 < w.n)
-		put += 50;
-	ck_assert_msg(rc == E_FULL, "%d: %s", rc, w.err.text);
+	put = put_until_full(&w);
 	ck_assert_int_eq(store_ready(w.store, &w.err), E_FULL);
 	check_first(&w, put);
+	/* Without a single byte left it can be read, and opened again and read. */
+	fill_up(&w);
+	check_first(&w, put);
+	world_reopen(&w);
+	check_first(&w, put);
+	ck_assert_int_eq(store_put(w.store, w.windows + put, 50, &r, &w.err), E_FULL);
 	ck_assert_int_eq(unlink(ballast), 0);
 	clock_sleep_ns(1100 * NS_PER_MS);
 	world_ok(&w, store_ready(w.store, &w.err));
 	world_put(&w, w.windows + put, 50);
 	world_reopen(&w);
 	check_first(&w, put + 50);
-	store_close(w.store);
-	w.store = NULL;
-	ck_assert_int_eq(umount(w.dir), 0);
-	ck_assert_int_eq(stat(w.dir, &st), 0);
-	world_close(&w);
+	leave_small_disk(&w);
+}
+END_TEST
+
+START_TEST(housekeeping_frees_a_full_disk_from_its_reserve)
+{
+	struct query q = { .limit = QUERY_LIMIT_MAX };
+	struct window_list l;
+	struct world w;
+	char ballast[128];
+	size_t put;
+
+	world_open(&w, 102);
+	world_fleet(&w, 4000, 10 * NS_PER_HOUR);
+	w.settings.max_bytes = 3 << 20;
+	if (!world_on_small_disk(&w, "size=256m", 227 << 20, ballast))
+		return;
+	put = put_until_full(&w);
+	fill_up(&w);
+	world_ok(&w, store_housekeep(w.store, WORLD_START, &w.err));
+	world_ok(&w, store_windows(w.store, &q, false, &w.answer, &l, &w.err));
+	ck_assert_uint_gt(l.n, 0);
+	ck_assert_uint_lt(l.n, put);
+	world_put(&w, w.windows + put, 50);
+	leave_small_disk(&w);
 }
 END_TEST
 
@@ -461,6 +530,7 @@ Suite *suite_store(void)
 	tcase_add_loop_test(tc, killed_before_and_after_the_commit_it_is_none_or_all, 0, 4);
 	tcase_add_test(tc, a_full_disk_undoes_the_write_and_is_said_until_there_is_room);
 	tcase_add_test(tc, a_file_system_without_room_is_a_full_disk_too);
+	tcase_add_test(tc, housekeeping_frees_a_full_disk_from_its_reserve);
 	tcase_add_test(tc, two_threads_read_while_windows_are_written);
 	tcase_add_test(tc, writers_that_come_together_are_committed_together_and_each_gets_its_answer);
 	suite_add_tcase(s, tc);
