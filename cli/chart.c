@@ -77,6 +77,11 @@ double chart_median(const struct chart *c, int64_t from_ns, int64_t to_ns)
 	return median;
 }
 
+bool chart_splits(const struct chart *c, size_t mark)
+{
+	return c->n > 0 && c->marks[mark].t_ns >= c->points[0].t_ns + (c->point_ns > 0 ? c->point_ns : 1);
+}
+
 static double largest(const struct chart *c)
 {
 	double most = -1;
@@ -147,7 +152,7 @@ static void place_marks(struct drawing *d)
 	const struct chart *c = d->c;
 	size_t first = 0;
 
-	while (first < c->n_marks && c->marks[first].t_ns <= d->from_ns)
+	while (first < c->n_marks && !chart_splits(c, first))
 		first++;
 	d->marks = c->marks + first;
 	for (size_t i = first; i < c->n_marks && c->marks[i].t_ns < d->to_ns && d->n_marks < CHART_MARKS_MAX; i++)
@@ -266,7 +271,7 @@ static void label_plateaus(struct drawing *d)
 			continue;
 		text = chart_value(d->c, median, out);
 		width = (unsigned)str_chars(text);
-		if (to < from + width + 2)
+		if (to < from + width)
 			continue;
 		at = from + (to - from - width) / 2;
 		write_over(d, row_above(d, at, at + width), x_of_column(d, at), text);

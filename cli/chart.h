@@ -53,6 +53,9 @@ void chart_draw(const struct chart *c, struct buf *out);
 /* A value as the chart labels it: "403 µs" ("403 us" in ASCII), or "2.5". */
 struct str chart_value(const struct chart *c, double v, char out[CLOCK_TEXT]);
 
+/* Are there points before this mark? One that falls into the first point, or before it, is drawn as a name only. */
+bool chart_splits(const struct chart *c, size_t mark);
+
 /* The median of the values between two times, NaN where there are none. */
 double chart_median(const struct chart *c, int64_t from_ns, int64_t to_ns);
 

@@ -202,8 +202,12 @@ static unsigned terminal_width(void)
 
 static const char *time_words(const struct trend *tr)
 {
+	struct str kind = str_of(tr->ask.kind);
+
 	if (tr->show == SHOW_CALLS)
 		return "";
+	if (str_eq(kind, STR("step")) || str_eq(kind, STR("gap"))) /* a length, and nobody's own */
+		return " time";
 	return str_eq(tr->basis, STR("device")) ? " self device time" : str_eq(tr->basis, STR("cpu")) ? " self CPU time"
 												       : " time";
 }
@@ -240,14 +244,16 @@ static void change_cell(struct table *t, double before, double after)
 		table_cell_fmt(t, paint, "%+.1f %%", (ratio - 1) * 100);
 }
 
-static void deploy_row(struct table *t, const struct chart *c, struct str label, int64_t from_ns, int64_t to_ns,
-	double *before)
+/* The stretch from mark i on (all that is before the first mark: i is -1). */
+static void deploy_row(struct table *t, const struct chart *c, ssize_t i, double *before)
 {
-	double median = chart_median(c, from_ns, to_ns);
+	bool first = i < 0 || !chart_splits(c, (size_t)i);
+	bool last = i + 1 == (ssize_t)c->n_marks;
+	double median = chart_median(c, first ? INT64_MIN : c->marks[i].t_ns, last ? INT64_MAX : c->marks[i + 1].t_ns);
 	char when[CLOCK_TEXT], value[CLOCK_TEXT];
 
-	table_cell(t, label, PAINT_BOLD);
-	table_cell(t, remote_when(from_ns, when), PAINT_NONE);
+	table_cell(t, i >= 0 ? c->marks[i].label : last ? STR("(all)") : STR("(earlier)"), PAINT_BOLD);
+	table_cell(t, remote_when(i < 0 ? c->points[0].t_ns : c->marks[i].t_ns, when), PAINT_NONE);
 	table_cell(t, isnan(median) ? STR("no values") : median == 0 ? STR("not called") : chart_value(c, median, value),
 		PAINT_NONE);
 	change_cell(t, *before, median);
@@ -260,12 +266,8 @@ static void print_deploys(const struct chart *c, bool colour)
 	struct table *t = table_new(columns, COUNT(columns));
 	double before = (double)NAN;
 
-	if (c->n > 0 && (c->n_marks == 0 || c->points[0].t_ns < c->marks[0].t_ns))
-		deploy_row(t, c, c->n_marks == 0 ? STR("(all)") : STR("(earlier)"), c->points[0].t_ns,
-			c->n_marks == 0 ? INT64_MAX : c->marks[0].t_ns, &before);
-	for (size_t i = 0; i < c->n_marks; i++)
-		deploy_row(t, c, c->marks[i].label, c->marks[i].t_ns,
-			i + 1 == c->n_marks ? INT64_MAX : c->marks[i + 1].t_ns, &before);
+	for (ssize_t i = c->n_marks == 0 || chart_splits(c, 0) ? -1 : 0; i < (ssize_t)c->n_marks; i++)
+		deploy_row(t, c, i, &before);
 	table_print(t, stdout, colour);
 	table_free(t);
 }
@@ -378,7 +380,7 @@ const struct opt_command cmd_trend = {
 		  "--format json each op's answer is one line.",
 	.examples =
 		"trainspotter trend aten::_fused_rms_norm --service llm-decode --from now-4w    one op\n"
-		"trainspotter trend --kind step 'ProfilerStep#*' --service llm-decode           the step itself\n"
+		"trainspotter trend --kind step 'ProfilerStep*' --service llm-decode           the step itself\n"
 		"trainspotter trend aten::_fused_rms_norm aten::mul aten::add                   their sum, per step",
 	.opts = opts,
 	.n_opts = COUNT(opts),

@@ -87,6 +87,21 @@ START_TEST(hours_without_windows_are_a_gap_and_calls_of_nothing_a_dot)
 }
 END_TEST
 
+START_TEST(a_mark_inside_the_first_point_is_a_name_without_a_line)
+{
+	struct buf moved;
+
+	chart_draw(&chart, &out);
+	marks[0].t_ns += NS_PER_HOUR - 1;
+	buf_init(&moved, 1 << 20);
+	chart_draw(&chart, &moved);
+	ck_assert_str_eq(out.p, moved.p);
+	ck_assert(!chart_splits(&chart, 0));
+	ck_assert(chart_splits(&chart, 1));
+	buf_fini(&moved);
+}
+END_TEST
+
 START_TEST(a_high_tail_is_a_shade_over_the_bar)
 {
 	for (int i = 0; i < STEP_AT; i++)
@@ -189,6 +204,7 @@ Suite *suite_chart(void)
 	tcase_add_test(tc, without_utf_8_it_is_drawn_in_ascii);
 	tcase_add_test(tc, no_column_mixes_before_and_after_a_deploy);
 	tcase_add_test(tc, hours_without_windows_are_a_gap_and_calls_of_nothing_a_dot);
+	tcase_add_test(tc, a_mark_inside_the_first_point_is_a_name_without_a_line);
 	tcase_add_test(tc, a_high_tail_is_a_shade_over_the_bar);
 	tcase_add_test(tc, one_point_and_no_point_are_fine);
 	tcase_add_test(tc, long_labels_are_cut_and_harmless);

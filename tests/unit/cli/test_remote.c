@@ -328,10 +328,10 @@ END_TEST
 START_TEST(a_step_without_single_times_is_drawn_by_its_length)
 {
 	fake_http.bodies[0] =
-		"{\"op\":\"ProfilerStep#*\",\"resolution_ns\":3600000000000,\"items\":[{\"t_ns\":3600000000000,"
+		"{\"op\":\"ProfilerStep*\",\"resolution_ns\":3600000000000,\"items\":[{\"t_ns\":3600000000000,"
 		"\"calls\":10,\"basis\":\"none\",\"p50_ns\":null,\"p99_ns\":null,\"time_per_step_ns\":5000000}],"
 		"\"next\":null,\"deploys\":[]}";
-	ck_assert_int_eq(run(&cmd_trend, "ProfilerStep#* --kind step"), 0);
+	ck_assert_int_eq(run(&cmd_trend, "ProfilerStep* --kind step"), 0);
 	says("a step's time, one value every 1h, UTC");
 	says("(all)   1970-01-01 01:00:00  5.00 ms\n");
 }
