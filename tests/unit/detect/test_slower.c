@@ -83,6 +83,18 @@ START_TEST(where_all_slowed_an_op_has_to_be_twice_as_slow_again)
 }
 END_TEST
 
+START_TEST(too_few_steps_for_a_verdict_do_not_put_it_on_an_op)
+{
+	add_model(s.before, 6, 1, 1, 40);
+	add_model(s.after, 6, 1.5, 1.7, 40);
+	ck_assert_int_eq(sides_judge(&s, JUDGE_DIFF), VERDICT_NONE);
+	again();
+	add_model(s.before, 6, 1, 1, 36);
+	add_model(s.after, 6, 1.5, 2.2, 36);
+	ck_assert_int_eq(sides_judge(&s, JUDGE_DIFF), VERDICT_OP_SLOWER);
+}
+END_TEST
+
 START_TEST(a_step_that_fell_says_all_is_well)
 {
 	ck_assert_int_eq(judge_models(0.9, 1.6), VERDICT_NONE);
@@ -162,6 +174,7 @@ Suite *suite_slower(void)
 	tcase_add_test(t, a_fifth_longer_is_not_enough);
 	tcase_add_test(t, everything_by_the_same_factor_is_the_step);
 	tcase_add_test(t, where_all_slowed_an_op_has_to_be_twice_as_slow_again);
+	tcase_add_test(t, too_few_steps_for_a_verdict_do_not_put_it_on_an_op);
 	tcase_add_test(t, a_step_that_fell_says_all_is_well);
 	tcase_add_test(t, few_calls_prove_nothing);
 	tcase_add_test(t, other_calls_per_step_are_other_work);
