@@ -94,6 +94,7 @@ START_TEST(every_row_has_a_class)
 		{ "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", NAME_BOOKKEEPING },
 		{ "nccl:all_reduce", NAME_BOOKKEEPING },
 		{ "[pad]", NAME_BOOKKEEPING },
+		{ "## forward ##", NAME_BOOKKEEPING },
 		{ "aten::item", NAME_BOOKKEEPING },
 		{ "aten::_local_scalar_dense", NAME_BOOKKEEPING },
 		{ "aten::view", NAME_QUIET },
