@@ -10,7 +10,7 @@
 #include "detect/judge.h"
 #include "json/write.h"
 
-enum { VERDICT_BYTES_MAX = 256 << 20, JSON_BYTES_MAX = 64 << 20, CHANGES_SHOWN = 10, NAME_WIDTH = 60 };
+enum { VERDICT_BYTES_MAX = 256 << 20, JSON_BYTES_MAX = 64 << 20, CHANGES_SHOWN = 10, NAME_WIDTH = 50 };
 
 enum { FORMAT_TABLE, FORMAT_JSON };
 static const char *const formats[] = { "table", "json", NULL };

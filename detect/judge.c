@@ -262,7 +262,7 @@ int judge(const struct side *before, const struct side *after, enum judge_where 
 		return rc;
 	out->kind = out->n_findings > 0 ? out->findings[0].kind : VERDICT_NONE;
 	for (size_t i = 0; i < out->n_findings; i++)
-		out->findings[i].sentence = sentence_of(&out->findings[i], out, a);
+		out->findings[i].sentence = sentence_of(&out->findings[i], i == 0 ? out : NULL, a);
 	return arena_full(a) ? err_set(e, E_LIMIT, "too many ops to compare in the memory given") : OK;
 }
 

@@ -53,7 +53,7 @@ static void add_change(struct buf *b, struct before_after ns)
 /* "; the step went 9.10 ms → 10.4 ms (+14 %)" */
 static void add_step(struct buf *b, const struct verdict *v)
 {
-	if (!v->has_step)
+	if (v == NULL || !v->has_step)
 		return;
 	buf_text(b, "; a step takes ");
 	add_change(b, v->step_ns);

@@ -6,7 +6,8 @@
 #include "detect/optable.h"
 #include "profile/verdict.h"
 
-/* By the finding's kind; all its other members are set. Lives in the arena. */
+/* By the finding's kind; all its other members are set. v is asked for the step's time, which is said once a verdict: NULL
+ * for findings behind the first. Lives in the arena. */
 struct str sentence_of(const struct finding *f, const struct verdict *v, struct arena *a);
 
 #endif
