@@ -5,7 +5,7 @@
 static uint32_t device_of(const struct trace *t, const struct trace_event *ev, const void *arg)
 {
 	(void)arg;
-	return event_cat_info((enum event_cat)ev->cat)->executes ? trace_pid(t, ev->thread) : ORDER_OUT;
+	return event_info(ev)->executes ? trace_pid(t, ev->thread) : ORDER_OUT;
 }
 
 static void sweep(const struct trace *t, const uint32_t *index, size_t n, struct busy_span span, uint32_t pid,

@@ -4,7 +4,7 @@
 
 enum {
 	NAMES_MAX = 4000000,
-	THREADS_MAX = 1000000,
+	THREADS_MAX = 1000000, /* of EVENT_THREADS_MAX */
 	TEXT_BYTES_MAX = 1 << 30, /* of all names together */
 };
 

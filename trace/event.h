@@ -1,16 +1,15 @@
 /* event.h — the timed events of one trace, as the reader keeps them and keyavg and fold go over them.
  *
- * One event is 40 bytes; names, categories and threads are numbers into small tables:
+ * One event is 32 bytes; names and threads are numbers into tables:
  *
  *	 0  start_ns    8	from the trace's own zero (baseTimeNanoseconds, or none)
  *	 8  dur_ns      8	never negative
- *	16  ext         8	External id while links are made, then (host events) the time of the device events launched
+ *	16  ext         8	External id, until links are made; then
+ *	    device_ns		(host events) the time of the device events that belong to it, or
+ *	    link		(device events) index of the op it belongs to, or EVENT_NO_LINK
  *	24  name        4	index into trace.names
- *	28  thread      4	index into trace.threads: one (pid, tid)
- *	32  link        4	device events and host calls: index of the op they belong to, or EVENT_NO_LINK
- *	36  cat         1	enum event_cat
- *	37  flags       1
- *	38  (free)      2
+ *	28  thread      3	index into trace.threads: one (pid, tid)
+ *	31  cat, flags  1	four bits each: enum event_cat, EVENT_…
  *
  * Runs on: one thread at a time. */
 #ifndef TRACE_EVENT_H
@@ -79,12 +78,19 @@ struct trace_event {
 	union {
 		uint64_t ext;
 		int64_t device_ns;
+		uint32_t link;
 	};
-	uint32_t name, thread, link;
-	uint8_t cat, flags;
-	uint16_t unused;
+	uint32_t name;
+	uint32_t thread : 24, cat : 4, flags : 4;
 };
-_Static_assert(sizeof(struct trace_event) <= 48, "the promise of DESIGN: at most 48 bytes an event");
+_Static_assert(sizeof(struct trace_event) == 32, "as drawn above");
+_Static_assert(EVENT_CATS <= 16, "a category is four bits");
+enum { EVENT_THREADS_MAX = 1 << 24 };
+
+static inline const struct event_cat_info *event_info(const struct trace_event *ev)
+{
+	return event_cat_info((enum event_cat)ev->cat);
+}
 
 static inline int64_t event_end_ns(const struct trace_event *ev)
 {
@@ -159,7 +165,7 @@ void trace_settle(struct trace *t);
 static inline bool event_is_step(const struct trace *t, const struct trace_event *ev)
 {
 	return (trace_name_flags(t, ev->name) & NAME_STEP) &&
-	       event_cat_info((enum event_cat)ev->cat)->class == EVENT_HOST_OP;
+	       event_info(ev)->class == EVENT_HOST_OP;
 }
 
 static inline bool event_is_async(const struct trace *t, const struct trace_event *ev)

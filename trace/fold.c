@@ -42,7 +42,7 @@ struct fold {
 /* ---- ops */
 static enum op_kind kind_of(const struct trace *t, const struct trace_event *ev)
 {
-	const struct event_cat_info *info = event_cat_info((enum event_cat)ev->cat);
+	const struct event_cat_info *info = event_info(ev);
 	struct str name = trace_name(t, ev->name);
 
 	if (event_is_step(t, ev))
@@ -88,7 +88,7 @@ static struct op_summary *op_of_series(struct fold *f, enum op_kind kind, struct
 
 static uint32_t find_op(struct fold *f, const struct trace_event *ev)
 {
-	const struct event_cat_info *info = event_cat_info((enum event_cat)ev->cat);
+	const struct event_cat_info *info = event_info(ev);
 	struct op_summary *op = NULL;
 	struct use *u;
 
@@ -141,7 +141,7 @@ static bool in_steps(const struct fold *f, int64_t ns)
 
 static bool is_launch(const struct fold *f, const struct keyavg_call *c)
 {
-	const struct event_cat_info *info = event_cat_info((enum event_cat)c->ev->cat);
+	const struct event_cat_info *info = event_info(c->ev);
 
 	if (!f->w->has_device)
 		return c->launches && in_steps(f, c->ev->start_ns);
@@ -268,7 +268,7 @@ static void look_over(struct fold *f, int64_t *first_ns)
 	vec_each(ev, &f->t->events) {
 		*first_ns = ev->start_ns < *first_ns ? ev->start_ns : *first_ns;
 		last_ns = event_end_ns(ev) > last_ns ? event_end_ns(ev) : last_ns;
-		f->w->has_device |= event_cat_info((enum event_cat)ev->cat)->executes;
+		f->w->has_device |= event_info(ev)->executes;
 		if (event_is_step(f->t, ev))
 			add_step(f, ev);
 	}

@@ -44,7 +44,7 @@ static void emit(struct walk *w, const struct node *nd)
 		.launches = nd->has_work && !nd->work_below,
 	};
 
-	if (event_cat_info((enum event_cat)nd->ev->cat)->class != EVENT_PYTHON)
+	if (event_info(nd->ev)->class != EVENT_PYTHON)
 		w->each(w->arg, &call);
 }
 
@@ -90,7 +90,7 @@ static void close_top(struct walk *w)
 	struct node *nd = &l->node;
 
 	settle_only_child(w, l);
-	nd->has_work = nd->work_below || (event_cat_info((enum event_cat)nd->ev->cat)->op &&
+	nd->has_work = nd->work_below || (event_info(nd->ev)->op &&
 						 !(trace_name_flags(w->t, nd->ev->name) & NAME_NO_WORK));
 	w->depth--;
 	if (w->depth > 0)
@@ -138,7 +138,7 @@ static int walk_thread(struct walk *w, const uint32_t *index, size_t n, struct e
 static uint32_t thread_of_node(const struct trace *t, const struct trace_event *ev, const void *arg)
 {
 	(void)arg;
-	if (event_cat_info((enum event_cat)ev->cat)->class == EVENT_DEVICE || event_is_async(t, ev))
+	if (event_info(ev)->class == EVENT_DEVICE || event_is_async(t, ev))
 		return ORDER_OUT;
 	return ev->thread;
 }
@@ -150,7 +150,7 @@ static void emit_others(struct walk *w)
 	vec_each(ev, &t->events) {
 		struct keyavg_call call = { .ev = ev };
 
-		if (event_cat_info((enum event_cat)ev->cat)->class == EVENT_DEVICE) {
+		if (event_info(ev)->class == EVENT_DEVICE) {
 			call.self_device_ns = call.device_total_ns = ev->dur_ns;
 			call.orphan = ev->link == EVENT_NO_LINK || (t->events.v[ev->link].flags & EVENT_LOST);
 		} else if (event_is_async(t, ev)) {
@@ -215,7 +215,7 @@ static struct keyavg_row *row_of(struct rows *rows, const struct trace_event *ev
 static void add_call(void *arg, const struct keyavg_call *c)
 {
 	struct rows *rows = arg;
-	const struct event_cat_info *info = event_cat_info((enum event_cat)c->ev->cat);
+	const struct event_cat_info *info = event_info(c->ev);
 	struct keyavg_row *r = row_of(rows, c->ev, info);
 
 	if (r == NULL) {

@@ -3,8 +3,9 @@
  * time on each thread, device time to the op that launched it, a call that is its parent's only child and has its name
  * taken into the parent, asynchronous collectives beside the tree.
  *
- * Time: n log n for the order, one pass for the tree, no recursion. Memory beyond the events (40 bytes each): 4 bytes a
- * tree node (and 4 while sorting), 8 to 16 bytes a host op while linking, and 80 bytes a level of the deepest nesting.
+ * Time: n log n for the order, one pass for the tree, no recursion. Memory beyond the events (32 bytes each): 8 to 16
+ * bytes a host op while linking, after that 4 bytes a tree node (8 while sorting): never more than 48 bytes an event in
+ * all. Besides, 80 bytes a level of the deepest nesting and 16 a name.
  * Runs on: one thread at a time. */
 #ifndef TRACE_KEYAVG_H
 #define TRACE_KEYAVG_H

@@ -12,8 +12,8 @@ static inline bool before(const struct trace_event *b, const struct trace_event 
 	if (b->start_ns != a->start_ns)
 		return b->start_ns < a->start_ns;
 	if (by == ORDER_CALLS_LAST) {
-		bool b_calls = event_cat_info((enum event_cat)b->cat)->launcher;
-		bool a_calls = event_cat_info((enum event_cat)a->cat)->launcher;
+		bool b_calls = event_info(b)->launcher;
+		bool a_calls = event_info(a)->launcher;
 
 		if (b_calls != a_calls)
 			return a_calls;

@@ -197,7 +197,6 @@ static void set_links(const struct draft *d, struct trace_event *ev)
 {
 	bool has = seen(d, F_EXT) || seen(d, F_EXT_LOWER);
 
-	ev->link = EVENT_NO_LINK;
 	if (!has)
 		return;
 	ev->ext = seen(d, F_EXT) ? d->ext : d->ext_lower;
@@ -271,8 +270,8 @@ static void finish_event(struct trace_reader *r)
 	ev->start_ns = d->start_ns;
 	ev->dur_ns = d->dur_ns;
 	ev->name = d->name;
-	ev->thread = thread;
-	ev->cat = (uint8_t)d->cat;
+	ev->thread = thread & (EVENT_THREADS_MAX - 1);
+	ev->cat = (unsigned)d->cat & 15;
 	set_links(d, ev);
 }
 

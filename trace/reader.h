@@ -7,8 +7,8 @@
  * are decimal text in microseconds, numbers or strings of any length, taken to integer nanoseconds and never through a
  * double. dur may be missing or negative (a range that never ended): the call counts with no time.
  * What is odd or lost is told in the report (trace/report.h); damage inside the list of events costs the events it is
- * in. Memory: 40 bytes an event kept (the array doubles: at most 80 reserved), names once each, nothing else that grows
- * with the file. Runs on: one thread at a time. */
+ * in. Memory: 32 bytes an event kept (the array doubles, but what is not yet used of it is not in memory), names once each,
+ * nothing else that grows with the file. Runs on: one thread at a time. */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 

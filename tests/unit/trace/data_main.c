@@ -148,7 +148,7 @@ static struct work work_of(const char *path, struct err *e)
 
 	if (read_trace(path, &report, &t, e) == OK)
 		vec_each(ev, &t->events) {
-			const struct event_cat_info *info = event_cat_info((enum event_cat)ev->cat);
+			const struct event_cat_info *info = event_info(ev);
 
 			work.executed_ns += info->executes ? ev->dur_ns : 0;
 			work.all_ns += info->class == EVENT_DEVICE && !info->annotation ? ev->dur_ns : 0;

@@ -46,7 +46,7 @@ START_TEST(groups_are_sorted_and_alike_ones_keep_their_order)
 
 			ev->start_ns = (int64_t)rand_below(&g, 50);
 			ev->dur_ns = (int64_t)rand_below(&g, 4);
-			ev->thread = (uint32_t)rand_below(&g, 4);
+			ev->thread = rand_below(&g, 4) & 3;
 		}
 		ck_assert_int_eq(order_make(&o, &t, by_thread, NULL, 4, ORDER_OUTER_FIRST, &e), OK);
 		ck_assert_uint_eq(o.start[2], o.start[3]);
