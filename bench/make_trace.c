@@ -66,7 +66,7 @@ static const struct opt_command command = {
 	.name = "make_trace",
 	.operands = "",
 	.summary = "writes a large made-up PyTorch trace to standard output",
-	.detail = "An event takes about 240 bytes, a step of 32 layers about 300 kB (with --shapes about 400 "
+	.detail = "An event takes about 215 bytes, a step of 32 layers about 300 kB (with --shapes about 365 "
 		  "kB).",
 	.examples = "make_trace --size 3GiB | trainspotter summarize -    a trace that no memory would hold\n"
 		    "make_trace --steps 10 --layers 2 > small.json    a small one",

@@ -9,6 +9,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_num \
 	tests/fuzz/fuzz_text \
 	tests/fuzz/fuzz_trace \
+	tests/fuzz/fuzz_wire \
 	tests/fuzz/fuzz_yaml
 
 EXTRA_DIST += tests/fuzz/corpus
@@ -48,3 +49,7 @@ tests_fuzz_fuzz_yaml_LDADD = $(FUZZ_FLOOR1)
 tests_fuzz_fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_trace_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_trace_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_wire_SOURCES = tests/fuzz/fuzz_wire.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_wire_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_wire_LDADD = $(LINK_WIRE)
