@@ -26,8 +26,10 @@
 	((__typeof__((vec)->v))vec_push_bytes((void **)&(vec)->v, &(vec)->n, &(vec)->room, (vec)->cap,              \
 		sizeof(*(vec)->v)))
 
+/* An empty one may have no memory at all: nothing is added to NULL then. */
 #define vec_each(item, vec)                                                                                         \
-	for (__typeof__(*(vec)->v) *item = (vec)->v, *item##_end = (vec)->v + (vec)->n; item != item##_end; item++)
+	for (__typeof__(*(vec)->v) *item = (vec)->v, *item##_end = (vec)->n ? item + (vec)->n : item;                \
+		item != item##_end; item++)
 
 #define vec_fini(vec)                                                                                               \
 	do {                                                                                                        \
