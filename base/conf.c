@@ -53,7 +53,7 @@ static void value_words(const struct conf_key *k, struct buf *out)
 	case CONF_SECTIONS: buf_text(out, "a list of mappings"); return;
 	case CONF_TYPES: break;
 	}
-	must(!"a configuration key's type");
+	must_fail(__FILE__, __LINE__, "a configuration key's type");
 }
 
 /* ---- complaints */
@@ -559,7 +559,7 @@ static void put_scalar(const struct conf_key *k, const void *place, struct buf *
 	case CONF_SECTIONS:
 	case CONF_TYPES: break;
 	}
-	must(!"a configuration key's type");
+	must_fail(__FILE__, __LINE__, "a configuration key's type");
 }
 
 struct print {

@@ -138,8 +138,7 @@ static int take_value(const struct parse *ps, const struct opt *o, const char *v
 	case OPT_TEXTS: return take_text(o, value, place, ps->e);
 	case OPT_TYPES: break;
 	}
-	must(!"an option's type");
-	return E_USAGE;
+	must_fail(__FILE__, __LINE__, "an option's type");
 }
 
 /* value: what stood with the option in its own word, or NULL. */

@@ -21,8 +21,7 @@ static int parse(enum quantity q, struct str text, int64_t *out)
 	case QUANTITY_SIZE: return size_parse(text, out);
 	case QUANTITIES: break;
 	}
-	must(!"a quantity");
-	return E_FORMAT;
+	must_fail(__FILE__, __LINE__, "a quantity");
 }
 
 int quantity_parse(enum quantity q, struct str text, int64_t min, int64_t max, int64_t *out)

@@ -127,7 +127,7 @@ START_TEST(a_broken_promise_prints_the_lines_before_it)
 	if (child == 0) {
 		for (int i = 0; i < 100; i++)
 			log_line(&site[i], LOG_INFO, "walk", "i=%d", i);
-		must(!"kept");
+		must_fail(__FILE__, __LINE__, "kept");
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFSIGNALED(status));
