@@ -236,7 +236,7 @@ static int write_window(struct story *st, const struct deploy *d, int64_t round,
 {
 	int64_t start_ns = start_of(st, round, host);
 	double day = (double)(start_ns % NS_PER_DAY) / (double)NS_PER_DAY;
-	double pace = 1.0 + 0.004 * (host - (double)(st->a.hosts - 1) / 2) + 0.01 * sin(2 * 3.14159265358979 * day);
+	double pace = 1.0 + 0.002 * (host - (double)(st->a.hosts - 1) / 2) + 0.003 * sin(2 * 3.14159265358979 * day);
 	char name[128], meta[160];
 	struct buf sidecar;
 	int rc;
