@@ -281,6 +281,7 @@ static const struct section sections[] = {
 	{ "copies", section_list, LIST_COPIES },
 	{ "fusible", section_list, LIST_FUSIBLE },
 	{ "words", section_list, LIST_WORDS },
+	{ "transfers", section_list, LIST_TRANSFERS },
 	{ "same", section_same, 0 },
 	{ "anchors", section_anchors, 0 },
 	{ "fused", section_fused, 0 },

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "detect/judge.h"
 
-enum name_list { LIST_VIEWS, LIST_WRAPPERS, LIST_COPIES, LIST_FUSIBLE, LIST_WORDS, NAME_LISTS };
+enum name_list { LIST_VIEWS, LIST_WRAPPERS, LIST_COPIES, LIST_FUSIBLE, LIST_WORDS, LIST_TRANSFERS, NAME_LISTS };
 
 /* In the order in which they are tried. */
 enum name_pattern {

@@ -235,6 +235,7 @@ void name_read(const struct fusion_table *t, struct str raw, struct arena *a, st
 	else
 		read_other(t, raw, a, out);
 	out->fusible = out->kernel || fusion_table_lists(t, LIST_FUSIBLE, out->key);
+	out->transfer = fusion_table_lists(t, LIST_TRANSFERS, out->key);
 	out->is_fused = any_fused_op(t, out);
 	out->opaque = !out->aten && !out->kernel && !fusion_table_listed(t, out->key);
 }

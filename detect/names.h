@@ -29,6 +29,7 @@ struct name {
 	bool kernel;	/* of inductor; its members are what it does, views left out */
 	bool fusible;	/* a compiler could take it up: listed, or a kernel of inductor */
 	bool is_fused;	/* an entry of the table has its name */
+	bool transfer;	/* between host and device */
 	bool opaque;	/* in no list: no aten::, no kernel of inductor, no word that is known */
 	struct str *members; /* canonical, bytewise ascending, distinct */
 	size_t n_members;

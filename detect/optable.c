@@ -269,7 +269,7 @@ static void add_row(struct optable_sums *s, const struct optable_row *r, const s
 		s->launches += side->calls;
 	else if (r->name->class == NAME_MODULE)
 		s->region_calls += side->calls;
-	if (str_eq(r->name->key, STR("copy")) && r->name->class == NAME_WORK)
+	if (r->name->transfer)
 		s->copies += side->calls;
 }
 
