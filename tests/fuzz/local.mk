@@ -6,6 +6,7 @@
 # Without it make check runs each over its committed inputs.
 fuzz_programs = \
 	tests/fuzz/fuzz_json \
+	tests/fuzz/fuzz_judge \
 	tests/fuzz/fuzz_num \
 	tests/fuzz/fuzz_text \
 	tests/fuzz/fuzz_trace \
@@ -33,6 +34,10 @@ FUZZ_FLOOR1 = stat/libstat.a json/libjson.a base/libbase.a $(YAML_LIBS) -lm
 tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz_json.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_json_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_json_LDADD = $(FUZZ_FLOOR1)
+
+tests_fuzz_fuzz_judge_SOURCES = tests/fuzz/fuzz_judge.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_judge_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_judge_LDADD = detect/libdetect.a profile/libprofile.a $(FUZZ_FLOOR1)
 
 tests_fuzz_fuzz_num_SOURCES = tests/fuzz/fuzz_num.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_num_LDFLAGS = $(fuzz_ldflags)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "json/write.h"
+#include "tests/support/prop.h"
 #include "tests/unit/detect/sides.h"
 
 Suite *suite_judge(void);
@@ -134,6 +135,10 @@ START_TEST(ops_that_moved_to_the_host_are_cpu_fallback)
 	ck_assert_int_eq(sides_of(&s, before, "MODULE_main.neff 1 905; aten::_convolution@cpu 1 4200; aten::copy_ 4 160"),
 		VERDICT_CPU_FALLBACK);
 	ck_assert(str_eq(s.verdict.findings[0].op.op, STR("aten::_convolution@cpu")));
+	again(); /* copies under another name */
+	ck_assert_int_eq(sides_of(&s, "MODULE_main.neff 1 900", "MODULE_main.neff 1 905; aten::sort@cpu 1 4200; "
+								"aten::_copy_from 2 160"),
+		VERDICT_CPU_FALLBACK);
 	again(); /* without copies it computes something of its own */
 	ck_assert_int_eq(sides_of(&s, before, "MODULE_main.neff 1 905; aten::_convolution@cpu 1 4200; aten::copy_ 2 30"),
 		VERDICT_NONE);
@@ -256,6 +261,97 @@ START_TEST(changes_are_listed_largest_first)
 }
 END_TEST
 
+/* ---- promises about any tables */
+
+static const char *const names[] = {
+	"aten::mm", "aten::addmm", "aten::add", "aten::mul", "aten::mean", "aten::rsqrt", "aten::pow", "aten::gelu", "aten::erf",
+	"aten::native_layer_norm", "aten::_softmax", "aten::view", "aten::linear", "aten::copy_", "my_kernel", "flash_fwd",
+	"triton_poi_fused_add_mul_1", "triton_red_fused_mean_pow_rsqrt_2", "Torch-Compiled Region: 0/0",
+	"Torch-Compiled Region: 1/0", "MODULE_a.neff", "MODULE_b.neff", "aten::sort@cpu", "ProfilerStep*",
+};
+
+static void add_random(struct side *side, uint64_t seed, size_t size, uint64_t steps)
+{
+	struct op_summary ops[COUNT(names) + 1] = { 0 };
+	struct window w = { .steps = steps, .has_device = true, .ops = ops };
+	struct rand_gen g;
+
+	rand_seed(&g, seed);
+	for (size_t i = 0; i < size && i < COUNT(names); i++) {
+		struct op_summary *op = &ops[w.n_ops++];
+		int64_t ns = (int64_t)(rand_below(&g, 1000000) * steps);
+
+		*op = (struct op_summary){ .kind = OP_CPU_OP, .name = str_of(names[rand_below(&g, COUNT(names))]) };
+		op->calls = rand_below(&g, 40) * steps;
+		op->cpu_self_ns = op->cpu_total_ns = ns;
+		if (!str_has_suffix(op->name, STR("@cpu")))
+			op->device_self_ns = op->device_total_ns = ns;
+	}
+	ck_assert(side_add(side, &w, NULL) == OK);
+}
+
+static bool same_verdict_whatever_the_steps(struct rand_gen *g, size_t size, void *arg)
+{
+	uint64_t before = rand_u64(g), after = rand_u64(g);
+	enum verdict_kind once, twice;
+
+	(void)arg;
+	again();
+	add_random(s.before, before, size, 1);
+	add_random(s.after, after, size, 1);
+	once = sides_judge(&s, JUDGE_DIFF);
+	again();
+	add_random(s.before, before, size, 3);
+	add_random(s.after, after, size, 7);
+	twice = sides_judge(&s, JUDGE_DIFF);
+	return once == twice;
+}
+
+static bool none_beside_itself(struct rand_gen *g, size_t size, void *arg)
+{
+	uint64_t seed = rand_u64(g);
+
+	(void)arg;
+	again();
+	add_random(s.before, seed, size, 2);
+	add_random(s.after, seed, size, 2);
+	add_random(s.after, seed, size, 4);
+	return sides_judge(&s, JUDGE_DIFF) == VERDICT_NONE;
+}
+
+static bool is_structural(enum verdict_kind k)
+{
+	return k == VERDICT_FUSION_LOST || k == VERDICT_FUSION_CHANGED || k == VERDICT_GRAPH_BREAKS;
+}
+
+/* Launches rise in one direction only. */
+static bool structure_is_lost_one_way_only(struct rand_gen *g, size_t size, void *arg)
+{
+	struct side *swap;
+	bool there, back;
+
+	(void)arg;
+	again();
+	add_random(s.before, rand_u64(g), size, 1);
+	add_random(s.after, rand_u64(g), size, 1);
+	there = is_structural(sides_judge(&s, JUDGE_DIFF));
+	if (s.verdict.launches_per_step.before == s.verdict.launches_per_step.after)
+		return true;
+	swap = s.before;
+	s.before = s.after;
+	s.after = swap;
+	back = is_structural(sides_judge(&s, JUDGE_DIFF));
+	return !(there && back);
+}
+
+START_TEST(random_tables_keep_the_promises)
+{
+	prop_check("the same verdict whatever the steps", 300, 24, same_verdict_whatever_the_steps, NULL);
+	prop_check("none beside itself", 300, 24, none_beside_itself, NULL);
+	prop_check("structure is lost one way only", 300, 24, structure_is_lost_one_way_only, NULL);
+}
+END_TEST
+
 static void add_many(struct side *side, unsigned n_ops, int64_t ns, uint64_t calls)
 {
 	struct op_summary *ops = arena_get_array(&s.arena, n_ops, sizeof(*ops));
@@ -313,6 +409,7 @@ Suite *suite_judge(void)
 	tcase_add_test(t, nothing_on_a_side_is_none);
 	tcase_add_test(t, a_full_arena_is_an_error);
 	tcase_add_test(t, changes_are_listed_largest_first);
+	tcase_add_test(t, random_tables_keep_the_promises);
 	tcase_add_test(t, a_thousand_ops_are_judged_at_once);
 	suite_add_tcase(suite, t);
 	return suite;
