@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "profile/window.h"
 #include "net/http_client.h"
 
 struct fake_http fake_http;
@@ -32,22 +33,29 @@ void http_client_close(struct http_client *c)
 }
 
 /* Looks into the batch; true when one of its windows is the one that is never taken. */
-static bool read_batch(struct str body, struct fake_ask *ask)
+static bool look_into(const struct wire_batch *b, struct fake_ask *ask)
 {
-	struct wire_batch b;
-	struct arena a;
 	bool never = false;
 
-	arena_init(&a, 64u << 20);
-	if (wire_decode(&a, body, WIRE_PROTOBUF, true, &WIRE_LIMITS_DEFAULT, &b, NULL) == OK) {
-		ask->windows = b.n_windows;
-		memcpy(ask->first_id, b.windows[0].id, sizeof(ask->first_id));
-		for (size_t i = 0; i < b.n_windows; i++)
-			never |= fake_http.never_first_byte != 0 && b.windows[i].id[0] == fake_http.never_first_byte;
-	}
-	wire_batch_fini(&b);
-	arena_fini(&a);
+	ask->windows = b->n_windows;
+	memcpy(ask->first_id, b->windows[0].id, sizeof(ask->first_id));
+	for (size_t i = 0; i < b->n_windows; i++)
+		never |= fake_http.never_first_byte != 0 && b->windows[i].id[0] == fake_http.never_first_byte;
 	return never;
+}
+
+static void store_ids(const struct wire_batch *b)
+{
+	FILE *f = fopen(fake_http.store, "a");
+
+	ck_assert_ptr_nonnull(f);
+	for (size_t i = 0; i < b->n_windows; i++) {
+		char id[WINDOW_ID_TEXT];
+
+		window_id_text(b->windows[i].id, id);
+		fprintf(f, "%s\n", id);
+	}
+	ck_assert_int_eq(fclose(f), 0);
 }
 
 static int next_status(const struct fake_ask *ask, bool never)
@@ -61,12 +69,32 @@ static int next_status(const struct fake_ask *ask, bool never)
 	return never || ask->windows == 0 ? 422 : 200;
 }
 
+/* What the daemon says to a body; a batch that it takes is stored before it says so. */
+static int answer_to(struct str body, struct fake_ask *ask)
+{
+	struct wire_batch b;
+	struct arena a;
+	bool never = false;
+	int status;
+
+	arena_init(&a, 64u << 20);
+	if (wire_decode(&a, body, WIRE_PROTOBUF, true, &WIRE_LIMITS_DEFAULT, &b, NULL) == OK)
+		never = look_into(&b, ask);
+	status = next_status(ask, never);
+	if (status == 200 && fake_http.store != NULL)
+		store_ids(&b);
+	wire_batch_fini(&b);
+	arena_fini(&a);
+	return status;
+}
+
 int http_exchange(struct http_client *c, const struct http_ask *ask, const struct http_answer **out, struct err *e)
 {
 	struct fake_ask *seen = &fake_http.asks[fake_http.n_asks++ % FAKE_ASKS_MAX];
-	bool never = read_batch(ask->body, seen);
-	int status = next_status(seen, never);
+	int status;
 
+	*seen = (struct fake_ask){ .windows = 0 };
+	status = answer_to(ask->body, seen);
 	snprintf(seen->url, sizeof(seen->url), "%s %s", ask->method, ask->url);
 	snprintf(seen->content_type, sizeof(seen->content_type), "%s", ask->content_type);
 	snprintf(seen->content_encoding, sizeof(seen->content_encoding), "%s", ask->content_encoding);

@@ -23,6 +23,7 @@ struct fake_http {
 	const char *good_body;	   /* NULL: {"accepted":…} with the number of windows */
 	uint8_t never_first_byte;  /* a batch with a window whose id starts so gets 422; 0 for none */
 	size_t max_windows;	   /* a batch with more gets 413; 0 for any */
+	const char *store;	   /* file that gets the id of each window that was taken, a line each; NULL for none */
 	struct fake_ask asks[FAKE_ASKS_MAX];
 	size_t n_asks;
 	int64_t backoff_ns;	   /* what http_backoff_ns says */

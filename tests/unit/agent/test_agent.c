@@ -269,51 +269,82 @@ END_TEST
 
 /* ---- kill -9 between every pair of durable steps */
 
-static const char *const points[] = {
-	"spool.segment-made", "spool.head-written", "spool.written",	 "spool.synced", "job.made",	     "watch.removed",
-	"watch.side-removed", "ship.accepted",	    "spool.forgot",
+static const struct {
+	const char *point;
+	bool bad; /* with a trace that cannot be read and a window that is refused */
+} points[] = {
+	{ "job.made", false },		{ "spool.segment-made", false }, { "spool.head-written", false },
+	{ "spool.written", false },	{ "spool.synced", false },	 { "watch.removed", false },
+	{ "watch.side-removed", false }, { "ship.accepted", false },	 { "spool.forgot", false },
+	{ "keep.moved", true },		{ "keep.side-moved", true },	 { "ship.quarantined", true },
 };
 
-/* The daemon of these tests remembers ids in a file: one line an accepted window. */
-static void remember(void)
+/* The ids that the daemon has, sorted, each once. */
+static size_t stored_ids(struct str ids[100])
 {
-	FILE *f = fopen(folder_path("daemon"), "a");
+	struct str rest;
+	size_t n = 0;
 
-	for (size_t i = 0; i < fake_http.n_asks; i++)
-		for (size_t k = 0; k < fake_http.asks[i].windows; k++)
-			fprintf(f, "window\n");
-	fclose(f);
+	if (!folder_has("store"))
+		return 0;
+	folder_read("store", &text);
+	rest = buf_view(&text);
+	while (rest.p != NULL) {
+		struct str id = str_split(&rest, '\n');
+		bool known = str_empty(id);
+
+		for (size_t i = 0; i < n && !known; i++)
+			known = str_eq(ids[i], id);
+		if (!known)
+			ids[n++] = id;
+	}
+	return n;
 }
 
-START_TEST(a_kill_at_any_point_loses_no_window)
+static int run_and_die(const char *point, unsigned pass)
 {
-	bool killed = false;
-	size_t n;
+	char value[64];
+	pid_t pid = fork();
+	int status;
 
-	write_traces(3);
-	for (int pass = 1; pass <= 3; pass++) {
-		char value[64];
-		pid_t pid;
+	if (pid == 0) {
+		snprintf(value, sizeof(value), "%s:%u", point, pass);
+		crash_arm(value);
+		_exit(run_once());
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+START_TEST(a_kill_at_any_point_leaves_every_window_stored_exactly_once)
+{
+	struct str ids[100];
+	unsigned killed = 0;
+
+	fake_http.store = folder_path("store");
+	fake_http.never_first_byte = 'n';
+	for (unsigned pass = 1; pass <= 4; pass++) {
 		int status;
 
-		snprintf(value, sizeof(value), "%s:%d", points[_i], pass);
-		pid = fork();
-		if (pid == 0) {
-			crash_arm(value);
-			status = run_once();
-			remember();
-			_exit(status);
+		write_traces(4);
+		if (points[_i].bad) {
+			folder_write("in/x.json", STR("bad"));
+			folder_write("in/x.json.meta.json", STR("{}"));
+			folder_write("in/y.json", STR("never"));
 		}
-		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-		killed |= WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-		if (WIFEXITED(status))
-			ck_assert_int_eq(WEXITSTATUS(status), 0);
-		write_traces(3);
+		status = run_and_die(points[_i].point, pass);
+		killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+		fake_http.n_asks = 0;
+		ck_assert_int_ge(run_once(), 0);
+		ck_assert_int_eq(run_once(), 0);
+		ck_assert_uint_eq(folder_count("in", ".json"), folder_count("in", ".meta.json")); /* no trace is left */
+		ck_assert_uint_eq(stored_ids(ids), 4);
 	}
-	ck_assert_int_eq(run_once(), 0);
-	n = folder_count("in", "");
-	ck_assert_uint_eq(n, 0);
-	ck_assert(killed);
+	ck_assert_uint_ge(killed, 1);
+	if (points[_i].bad) {
+		ck_assert_uint_ge(folder_count("in/bad", ""), 1);
+		ck_assert_uint_ge(folder_count("state/quarantine", ".batch"), 1);
+	}
 }
 END_TEST
 
@@ -332,7 +363,7 @@ Suite *suite_agent(void)
 	tcase_add_test(tc, the_id_of_an_agent_is_made_once);
 	tcase_add_test(tc, a_second_agent_is_kept_out);
 	tcase_add_test(tc, a_bad_configuration_on_sighup_leaves_the_old_one_in_force);
-	tcase_add_loop_test(tc, a_kill_at_any_point_loses_no_window, 0, COUNT(points));
+	tcase_add_loop_test(tc, a_kill_at_any_point_leaves_every_window_stored_exactly_once, 0, COUNT(points));
 	suite_add_tcase(s, tc);
 	return s;
 }
