@@ -201,6 +201,18 @@ static int open_position(struct spool *sp, struct err *e)
 	return OK;
 }
 
+/* Not synced: an older position after a power cut means batches sent twice, nothing worse. */
+static void write_position(struct spool *sp)
+{
+	uint8_t p[POSITION_BYTES];
+
+	memcpy(p, position_magic, 8);
+	enc_put64(p + 8, sp->first.segment);
+	enc_put64(p + 16, sp->first.offset);
+	enc_put32(p + 24, enc_crc32c(0, p, 24));
+	(void)!pwrite(sp->position_fd, p, sizeof(p), 0);
+}
+
 /* Counts what waits in a segment and finds its good end. Records vouch for themselves, so a damaged head costs nothing.
  * The last segment's torn end is cut off. */
 static int take_segment(struct spool *sp, struct segment *seg, bool last, struct buf *body, struct err *e)
@@ -289,6 +301,7 @@ int spool_open(struct spool **out, const char *dir, const struct spool_settings 
 		spool_close(sp);
 		return err_add(e, "spool");
 	}
+	write_position(sp); /* so that it has its block before the disk is full */
 	*out = sp;
 	return OK;
 }
@@ -353,19 +366,6 @@ int spool_read(struct spool *sp, struct spool_place *at, struct buf *body, struc
 
 /* ---- forgetting */
 
-/* Not synced: an older position after a power cut means batches sent twice, nothing worse. */
-static void write_position(struct spool *sp)
-{
-	uint8_t p[POSITION_BYTES];
-
-	memcpy(p, position_magic, 8);
-	enc_put64(p + 8, sp->first.segment);
-	enc_put64(p + 16, sp->first.offset);
-	enc_put32(p + 24, enc_crc32c(0, p, 24));
-	(void)!pwrite(sp->position_fd, p, sizeof(p), 0);
-	crash_point("spool.forgot");
-}
-
 /* Segments that nothing waits in go; of the last one only when it is long enough to be worth it. */
 static void unlink_forgotten(struct spool *sp)
 {
@@ -387,6 +387,7 @@ static void move_first(struct spool *sp, struct spool_place to, uint64_t records
 	if (!place_before(to, end_of(sp)))
 		sp->state.records = sp->state.bytes = 0; /* whatever damage made of the counts */
 	write_position(sp);
+	crash_point("spool.forgot");
 	unlink_forgotten(sp);
 }
 
