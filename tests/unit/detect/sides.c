@@ -24,6 +24,15 @@ void sides_fini(struct sides *s)
 	arena_fini(&s->arena);
 }
 
+void sides_again(struct sides *s)
+{
+	side_free(s->before);
+	side_free(s->after);
+	arena_reset(&s->arena);
+	s->before = side_new(s->fusion);
+	s->after = side_new(s->fusion);
+}
+
 /* "aten::mul 3 1164.5": names can hold blanks, so the numbers are taken from the end. */
 static struct str last_word(struct str *rest)
 {

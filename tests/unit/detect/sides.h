@@ -18,6 +18,7 @@ struct sides {
 
 void sides_init(struct sides *s);
 void sides_fini(struct sides *s);
+void sides_again(struct sides *s); /* empty sides; the fusion table stays */
 
 /* A window of an op table: no single times. */
 void sides_add(struct sides *s, struct side *side, uint64_t steps, const char *ops);

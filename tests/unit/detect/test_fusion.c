@@ -121,8 +121,7 @@ END_TEST
 START_TEST(a_module_that_becomes_another_is_a_new_name)
 {
 	ck_assert_int_eq(sides_of(&s, "MODULE_a.neff 1 1000", "MODULE_b.neff 1 1000"), VERDICT_NONE);
-	sides_fini(&s);
-	sides_init(&s);
+	sides_again(&s);
 	ck_assert_int_eq(sides_of(&s, "MODULE_a.neff 1 1000", "MODULE_b.neff 1 500; MODULE_c.neff 1 450"), VERDICT_NONE);
 }
 END_TEST
@@ -151,8 +150,7 @@ START_TEST(a_kernel_under_a_new_name_is_none)
 {
 	ck_assert_int_eq(sides_of(&s, "triton_poi_fused_add_mul_silu_12 32 640", "triton_poi_fused_add_mul_silu_14 32 645"),
 		VERDICT_NONE);
-	sides_fini(&s);
-	sides_init(&s);
+	sides_again(&s);
 	ck_assert_int_eq(sides_of(&s, "triton_poi_fused_add_mul_silu_12 32 640", "triton_poi_fused_add_mul_sub_3 32 900"),
 		VERDICT_NONE);
 }
@@ -162,8 +160,7 @@ START_TEST(a_fused_op_one_for_one_is_none)
 {
 	ck_assert_int_eq(sides_of(&s, "vllm::rms_norm 65 910", "triton_red_fused_add_mean_mul_pow_rsqrt_0 65 905"),
 		VERDICT_NONE);
-	sides_fini(&s);
-	sides_init(&s);
+	sides_again(&s);
 	ck_assert_int_eq(sides_of(&s, "aten::gelu 32 640", "aten::relu 32 300"), VERDICT_NONE);
 }
 END_TEST
@@ -174,8 +171,7 @@ START_TEST(an_unknown_kernel_that_came_along_is_a_piece)
 				 "triton_red_fused_add_mul_pow_mean_rsqrt_2 47 329; cvt_fp16_to_fp4 47 235"),
 		VERDICT_FUSION_LOST);
 	ck_assert_uint_eq(first()->n_replaced_by, 2);
-	sides_fini(&s);
-	sides_init(&s); /* not as often: by chance */
+	sides_again(&s); /* not as often: by chance */
 	ck_assert_int_eq(sides_of(&s, "my_add_rms_norm_fp4 47 423",
 				 "triton_red_fused_add_mul_pow_mean_rsqrt_2 47 329; some_kernel 20 235"),
 		VERDICT_NONE);
@@ -187,8 +183,7 @@ START_TEST(an_opaque_kernel_that_became_fusible_ops_is_lost_fusion)
 	ck_assert_int_eq(sides_of(&s, "my_block 10 500", "aten::mul 20 300; aten::add 10 200; aten::exp 10 200"),
 		VERDICT_FUSION_LOST);
 	expect_why("opaque kernel");
-	sides_fini(&s);
-	sides_init(&s); /* no whole multiples */
+	sides_again(&s); /* no whole multiples */
 	ck_assert_int_eq(sides_of(&s, "my_block 10 500", "aten::mul 14 300; aten::add 13 200; aten::exp 17 200"),
 		VERDICT_NONE);
 }
@@ -211,13 +206,11 @@ START_TEST(fusion_that_changed_at_no_cost_is_said_to_have_changed)
 	ck_assert_int_eq(sides_of(&s, before, "aten::mm 10 100000; aten::mul 2 200; aten::erf 1 200; aten::add 1 240; "
 					      "step 1 200000"),
 		VERDICT_FUSION_CHANGED);
-	sides_fini(&s);
-	sides_init(&s); /* the step tells */
+	sides_again(&s); /* the step tells */
 	ck_assert_int_eq(sides_of(&s, before, "aten::mm 10 100000; aten::mul 2 200; aten::erf 1 200; aten::add 1 240; "
 					      "step 1 207000"),
 		VERDICT_FUSION_LOST);
-	sides_fini(&s);
-	sides_init(&s); /* a faster step, and a little more device time */
+	sides_again(&s); /* a faster step, and a little more device time */
 	ck_assert_int_eq(sides_of(&s, before, "aten::mm 10 100000; aten::mul 2 900; aten::erf 1 900; aten::add 1 900; "
 					      "step 1 199000"),
 		VERDICT_FUSION_CHANGED);
@@ -245,8 +238,7 @@ START_TEST(a_fall_of_less_than_a_fifth_is_none)
 	ck_assert_int_eq(sides_of(&s, "aten::gelu 100 640", "aten::gelu 81 500; aten::mul 38 400; aten::erf 19 400; "
 							    "aten::add 19 400"),
 		VERDICT_NONE);
-	sides_fini(&s);
-	sides_init(&s);
+	sides_again(&s);
 	ck_assert_int_eq(sides_of(&s, "aten::gelu 100 640", "aten::gelu 80 500; aten::mul 40 400; aten::erf 20 400; "
 							    "aten::add 20 400"),
 		VERDICT_FUSION_LOST);
@@ -313,12 +305,10 @@ START_TEST(every_entry_of_the_table_is_found_by_its_parts)
 
 		ck_assert_msg(kind == VERDICT_FUSION_LOST, "%s: %s", cases[i][0], verdict_name(kind));
 		expect_why(cases[i][1]);
-		sides_fini(&s);
-		sides_init(&s);
+		sides_again(&s);
 		kind = sides_of(&s, cases[i][2], cases[i][0]);
 		ck_assert_msg(kind == VERDICT_NONE, "%s backwards: %s", cases[i][0], verdict_name(kind));
-		sides_fini(&s);
-		sides_init(&s);
+		sides_again(&s);
 	}
 }
 END_TEST

@@ -24,8 +24,7 @@ static void down(void)
 
 static void again(void)
 {
-	sides_fini(&s);
-	sides_init(&s);
+	sides_again(&s);
 }
 
 START_TEST(the_same_is_none)
@@ -202,7 +201,7 @@ START_TEST(the_same_numbers_give_the_same_verdict)
 	side_free(s.before);
 	side_free(s.after);
 	s.before = side_new(s.fusion);
-	s.after = side_new(s.fusion);
+	s.after = side_new(s.fusion); /* not again: the text lives in the arena */
 	sides_add(&s, s.before, 2, "aten::mm 8 110; aten::native_layer_norm 16 170; aten::gelu 8 90");
 	sides_add(&s, s.before, 2, "aten::native_layer_norm 16 160; aten::mm 8 100; aten::gelu 8 80");
 	sides_add(&s, s.after, 1, "aten::mm 4 50; aten::rsqrt 8 90; aten::pow 8 90; aten::sub 8 90; aten::mean 16 300; "

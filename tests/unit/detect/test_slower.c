@@ -20,8 +20,7 @@ static void down(void)
 
 static void again(void)
 {
-	sides_fini(&s);
-	sides_init(&s);
+	sides_again(&s);
 }
 
 /* A small model: factor for all, and one more for the matrix product. */
