@@ -48,6 +48,8 @@ static int check_text(struct str s, size_t cap, const char *what, struct err *e)
 		return err_set(e, E_LIMIT, "%s: %zu bytes, at most %zu", what, s.n, cap);
 	if (!json_utf8_valid(s))
 		return err_set(e, E_FORMAT, "%s: not UTF-8", what);
+	if (str_find_byte(s, '\0') < s.n)
+		return err_set(e, E_FORMAT, "%s: holds a NUL", what);
 	return OK;
 }
 

@@ -74,7 +74,7 @@ struct window {
 
 void window_fini(struct window *w); /* frees the ops' histograms only; the rest goes with its arena */
 
-/* E_FORMAT or E_LIMIT with a sentence that names the field: texts too long or not UTF-8, negative or impossible times,
+/* E_FORMAT or E_LIMIT with a sentence that names the field: texts too long, not UTF-8 or with a NUL, negative or impossible times,
  * sums that do not fit, calls that the histogram does not have, ops out of order. */
 int window_check(const struct window *w, struct err *e) MUST_USE;
 

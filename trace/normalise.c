@@ -175,7 +175,7 @@ struct str normalise_name(struct str name, size_t max, struct buf *scratch)
 		size_t n = apply(str_from(name, i), i == 0, in_word, scratch);
 
 		if (n == 0) {
-			buf_byte(scratch, name.p[i]);
+			buf_byte(scratch, name.p[i] == '\0' ? ' ' : name.p[i]);
 			n = 1;
 		}
 		i += n;

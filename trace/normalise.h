@@ -1,5 +1,6 @@
 /* normalise.h — the name an op has as a series: what changes with every recompile, run or step becomes "*".
- * Rules are a table: fixed text, then a run of characters that changes, then (some) fixed text. Pure. */
+ * Rules are a table: fixed text, then a run of characters that changes, then (some) fixed text. A NUL, which no window
+ * may hold, becomes a space. Pure. */
 #ifndef TRACE_NORMALISE_H
 #define TRACE_NORMALISE_H
 

@@ -69,14 +69,14 @@ static void say(struct trace *t, const struct trace_report *report, struct buf *
 		const struct keyavg_row *r = &kt.v[i];
 
 		buf_str(out, r->name);
-		buf_fmt(out, " %d %d %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", r->is_device,
-			r->is_user_annotation, r->count, r->self_cpu_ns, r->cpu_total_ns, r->self_device_ns,
-			r->device_total_ns);
+		buf_fmt(out, " %d %d %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+			r->is_device, r->is_user_annotation, r->count, r->self_cpu_ns, r->cpu_total_ns,
+			r->self_device_ns, r->device_total_ns);
 	}
 	keyavg_table_fini(&kt);
 }
 
-/* Only sums that do not fit 64 bits may be refused. */
+/* Only sums that do not fit 64 bits and the NUL in a device's id may be refused. */
 static void fold_window(struct trace *t)
 {
 	struct window w = { .service = STR("s"), .host = STR("h") };
@@ -88,7 +88,7 @@ static void fold_window(struct trace *t)
 	arena_init(&a, 256 << 20);
 	must(fold_trace(t, &a, &w, &first_ns, &e) == OK);
 	rc = window_check(&w, &e);
-	must(rc == OK || strstr(e.text, "sum over all ops") != NULL);
+	must(rc == OK || strstr(e.text, "sum over all ops") != NULL || strstr(e.text, "holds a NUL") != NULL);
 	window_fini(&w);
 	arena_fini(&a);
 }

@@ -81,6 +81,8 @@ START_TEST(texts_are_named_bounded_and_utf8)
 	refused(E_LIMIT, "service: 257 bytes, at most 256");
 	good.service = STR("a\xff");
 	refused(E_FORMAT, "service: not UTF-8");
+	good.service = STR("a\0b");
+	refused(E_FORMAT, "service: holds a NUL");
 	good.service = STR("a");
 	good.host = STR("");
 	refused(E_FORMAT, "host: empty");

@@ -46,6 +46,16 @@ static const struct {
 	{ "nrta_execute_schedule", "nrta_execute_schedule" },
 };
 
+START_TEST(a_nul_becomes_a_space)
+{
+	struct buf scratch;
+
+	buf_init(&scratch, 1 << 20);
+	ck_assert(str_eq(normalise_name(STR("a\0b"), WINDOW_NAME_MAX, &scratch), STR("a b")));
+	buf_fini(&scratch);
+}
+END_TEST
+
 START_TEST(what_changes_with_every_recompile_is_a_star)
 {
 	struct buf scratch;
@@ -114,6 +124,7 @@ Suite *suite_normalise(void)
 	Suite *s = suite_create("trace/normalise");
 	TCase *tc = tcase_create("normalise");
 
+	tcase_add_test(tc, a_nul_becomes_a_space);
 	tcase_add_loop_test(tc, what_changes_with_every_recompile_is_a_star, 0, (int)COUNT(names));
 	tcase_add_test(tc, long_names_are_cut_and_stay_different);
 	tcase_add_test(tc, regions_and_collectives_are_told_by_name);
