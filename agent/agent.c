@@ -446,10 +446,10 @@ static void reload(struct agent *a)
 	a->reload = false;
 	proc_notify("RELOADING=1");
 	if (agent_conf_load(&cf, &a->options, &e) < 0) {
-		log_error("config.refused", "err=\"%s\" the old configuration stays in force", e.text);
+		log_error("config.refused", "in_force=old err=\"%s\"", e.text);
 	} else {
 		if (strcmp(cf.state_dir, a->conf.state_dir) != 0 || cf.spool_bytes != a->conf.spool_bytes)
-			log_warn("config.later", "keys=\"state_dir spool.max\" they take effect at the next start");
+			log_warn("config.later", "keys=\"state_dir spool.max\" when=\"next start\"");
 		mem_free(cf.state_dir);
 		cf.state_dir = mem_dup_text(a->conf.state_dir);
 		cf.spool_bytes = a->conf.spool_bytes;

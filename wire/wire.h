@@ -14,7 +14,7 @@
 
 struct wire_limits {
 	size_t encoded_bytes;	/* as received */
-	size_t decoded_bytes;	/* after zstd, and what unpacking may take */
+	size_t decoded_bytes;	/* after zstd; and what unpacking may take; and what all histograms may take */
 	size_t windows;		/* a batch */
 };
 #define WIRE_LIMITS_DEFAULT ((struct wire_limits){ 4u << 20, 64u << 20, 1000 })

@@ -5,3 +5,5 @@ TESTS += tests/system/summarize.test
 EXTRA_DIST += tests/system/summarize.test
 TESTS += tests/system/exactly_once.test
 EXTRA_DIST += tests/system/exactly_once.test
+TESTS += tests/system/agent.test
+EXTRA_DIST += tests/system/agent.test
