@@ -60,7 +60,7 @@ static void store_ids(const struct wire_batch *b)
 
 static int next_status(const struct fake_ask *ask, bool never)
 {
-	size_t turn = fake_http.n_asks - 1;
+	size_t turn = fake_http.n_asks;
 
 	if (turn < fake_http.n_script)
 		return fake_http.script[turn];
@@ -90,7 +90,7 @@ static int answer_to(struct str body, struct fake_ask *ask)
 
 int http_exchange(struct http_client *c, const struct http_ask *ask, const struct http_answer **out, struct err *e)
 {
-	struct fake_ask *seen = &fake_http.asks[fake_http.n_asks++ % FAKE_ASKS_MAX];
+	struct fake_ask *seen = &fake_http.asks[fake_http.n_asks % FAKE_ASKS_MAX];
 	int status;
 
 	*seen = (struct fake_ask){ .windows = 0 };
@@ -99,6 +99,7 @@ int http_exchange(struct http_client *c, const struct http_ask *ask, const struc
 	snprintf(seen->content_type, sizeof(seen->content_type), "%s", ask->content_type);
 	snprintf(seen->content_encoding, sizeof(seen->content_encoding), "%s", ask->content_encoding);
 	snprintf(seen->token, sizeof(seen->token), "%s", c->token);
+	fake_http.n_asks++;
 	if (status == 0)
 		return err_set(e, E_NET, "daemon: connection refused");
 	buf_reset(&c->answer.body);

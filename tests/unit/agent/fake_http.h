@@ -25,7 +25,7 @@ struct fake_http {
 	size_t max_windows;	   /* a batch with more gets 413; 0 for any */
 	const char *store;	   /* file that gets the id of each window that was taken, a line each; NULL for none */
 	struct fake_ask asks[FAKE_ASKS_MAX];
-	size_t n_asks;
+	_Atomic size_t n_asks; /* counted when the ask is noted and answered */
 	int64_t backoff_ns;	   /* what http_backoff_ns says */
 	unsigned attempts_max;	   /* the highest attempt it was asked for */
 };
