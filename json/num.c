@@ -14,24 +14,16 @@ struct parts {
 /* Beyond this no exponent changes whether a 64-bit number fits. */
 enum { EXPONENT_MAX = 100000000 };
 
-static struct str take_digits(struct str *s)
+static size_t after_digits(struct str s, size_t i)
 {
-	size_t n = 0;
-	struct str digits;
-
-	while (n < s->n && s->p[n] >= '0' && s->p[n] <= '9')
-		n++;
-	digits = str_upto(*s, n);
-	*s = str_make(s->p + n, s->n - n);
-	return digits;
+	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+		i++;
+	return i;
 }
 
-static bool take_byte(struct str *s, char c)
+static bool is_at(struct str s, size_t i, char c)
 {
-	if (s->n == 0 || s->p[0] != c)
-		return false;
-	*s = str_make(s->p + 1, s->n - 1);
-	return true;
+	return i < s.n && s.p[i] == c;
 }
 
 static int64_t clamped(struct str digits)
@@ -43,35 +35,46 @@ static int64_t clamped(struct str digits)
 	return v < EXPONENT_MAX ? v : EXPONENT_MAX;
 }
 
-/* The grammar of RFC 8259, section 6. */
-static int split(struct str s, struct parts *out)
+/* "e+12" at s[*i], if there is an exponent at all; *i moves behind it. */
+static int split_exponent(struct str s, size_t *i, int64_t *exponent)
 {
-	struct parts n = { 0 };
 	bool minus;
-	struct str digits;
+	size_t from;
 
-	n.minus = take_byte(&s, '-');
-	n.whole = take_digits(&s);
-	if (n.whole.n == 0 || (n.whole.n > 1 && n.whole.p[0] == '0'))
+	if (!is_at(s, *i, 'e') && !is_at(s, *i, 'E'))
+		return OK;
+	minus = is_at(s, *i + 1, '-');
+	from = *i + 1 + (minus || is_at(s, *i + 1, '+'));
+	*i = after_digits(s, from);
+	if (*i == from)
 		return E_FORMAT;
-	if (take_byte(&s, '.')) {
-		n.fraction = take_digits(&s);
-		if (n.fraction.n == 0)
-			return E_FORMAT;
-	}
-	if (take_byte(&s, 'e') || take_byte(&s, 'E')) {
-		minus = take_byte(&s, '-');
-		if (!minus)
-			take_byte(&s, '+');
-		digits = take_digits(&s);
-		if (digits.n == 0)
-			return E_FORMAT;
-		n.exponent = minus ? -clamped(digits) : clamped(digits);
-	}
-	if (s.n)
-		return E_FORMAT;
-	*out = n;
+	*exponent = clamped(str_make(s.p + from, *i - from));
+	if (minus)
+		*exponent = -*exponent;
 	return OK;
+}
+
+/* The grammar of RFC 8259, section 6. */
+static int split(struct str s, struct parts *n)
+{
+	size_t from, i;
+
+	*n = (struct parts){ .minus = is_at(s, 0, '-') };
+	from = n->minus;
+	i = after_digits(s, from);
+	n->whole = str_make(s.p + from, i - from);
+	if (n->whole.n == 0 || (n->whole.n > 1 && n->whole.p[0] == '0'))
+		return E_FORMAT;
+	if (is_at(s, i, '.')) {
+		from = i + 1;
+		i = after_digits(s, from);
+		n->fraction = str_make(s.p + from, i - from);
+		if (n->fraction.n == 0)
+			return E_FORMAT;
+	}
+	if (split_exponent(s, &i, &n->exponent) != OK)
+		return E_FORMAT;
+	return i == s.n ? OK : E_FORMAT;
 }
 
 bool json_number_valid(struct str number)

@@ -684,28 +684,43 @@ static bool number_like(struct str word)
 	return false;
 }
 
-static enum json_token word_token(struct json_reader *r, struct str word, bool digits_only)
+static enum json_token literal(struct str word)
 {
-	if (digits_only && (word.p[0] != '0' || word.n == 1))
-		return JSON_NUMBER;
-	if (str_eq(word, STR("true")))
-		return JSON_TRUE;
-	if (str_eq(word, STR("false")))
-		return JSON_FALSE;
-	if (str_eq(word, STR("null")))
-		return JSON_NULL;
-	if (json_number_valid(word))
-		return JSON_NUMBER;
-	if (!tolerant(r) || !number_like(word))
-		return JSON_ERROR;
-	r->odd.non_numbers++;
-	return JSON_NUMBER;
+	static const struct {
+		struct str text;
+		enum json_token token;
+	} literals[] = { { STR("true"), JSON_TRUE }, { STR("false"), JSON_FALSE },
+		{ STR("null"), JSON_NULL } };
+
+	for (size_t i = 0; i < COUNT(literals); i++)
+		if (str_eq(word, literals[i].text))
+			return literals[i].token;
+	return JSON_ERROR;
+}
+
+static enum json_token word_token(struct json_reader *r, struct str word)
+{
+	char first = word.p[0];
+	enum json_token t;
+
+	if (first == '-' || (first >= '0' && first <= '9')) {
+		if (!r->odd_digits && (first != '0' || word.n == 1))
+			return JSON_NUMBER;
+		t = json_number_valid(word) ? JSON_NUMBER : JSON_ERROR;
+	} else {
+		t = literal(word);
+	}
+	if (t == JSON_ERROR && tolerant(r) && number_like(word)) {
+		r->odd.non_numbers++;
+		t = JSON_NUMBER;
+	}
+	return t;
 }
 
 static enum json_token word_over(struct json_reader *r, struct json_value *v)
 {
 	struct str word = r->cut ? buf_view(&r->head) : str_make(r->base + r->from, r->seen - r->from);
-	enum json_token t = word_token(r, word, !r->odd_digits);
+	enum json_token t = word_token(r, word);
 
 	if (t == JSON_ERROR) {
 		r->part = PART_NONE;
