@@ -125,9 +125,10 @@ static int read_conf(const struct answers *an, struct daemon_conf *conf, struct 
 	const char *path = an->config != NULL ? an->config : default_path;
 	int rc = OK;
 
-	conf_init(&daemon_schema, conf);
 	if (an->config != NULL || file_exists(path))
 		rc = conf_load(&daemon_schema, path, conf, e);
+	else
+		conf_init(&daemon_schema, conf);
 	for (size_t i = 0; rc == OK && i < an->set.n; i++) {
 		struct str value = str_of(an->set.v[i]), name = str_split(&value, '=');
 

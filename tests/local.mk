@@ -8,6 +8,8 @@ LINK_FLOOR2 = profile/libprofile.a $(LINK_FLOOR1)
 LINK_TRACE = trace/libtrace.a $(LINK_FLOOR2) $(ZSTD_LIBS) $(ZLIB_LIBS)
 LINK_WIRE = wire/libwire.a $(LINK_FLOOR2) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS)
 LINK_NET = net/libnet.a $(LINK_FLOOR2) $(EVENT_LIBS) $(CURL_LIBS) $(CRYPTO_LIBS) $(ZLIB_LIBS)
+LINK_NET_PLAIN = net/libnet.a json/libjson.a base/libbase.a \
+	$(EVENT_LIBS) $(CURL_LIBS) $(CRYPTO_LIBS) $(ZLIB_LIBS) $(YAML_LIBS) -lm
 LINK_STORE = store/libstore.a $(LINK_FLOOR2) $(SQLITE_LIBS) $(ZSTD_LIBS)
 LINK_DETECT = detect/libdetect.a $(LINK_FLOOR2)
 LINK_API = api/libapi.a store/libstore.a detect/libdetect.a net/libnet.a wire/libwire.a $(LINK_FLOOR2) \

@@ -7,3 +7,13 @@ TESTS += tests/system/exactly_once.test
 EXTRA_DIST += tests/system/exactly_once.test
 TESTS += tests/system/agent.test
 EXTRA_DIST += tests/system/agent.test
+
+# http and hook are to daemon.test what curl and a receiver of webhooks would be
+check_PROGRAMS += tests/system/http tests/system/hook
+tests_system_http_SOURCES = tests/system/http.c
+tests_system_http_LDADD = $(LINK_NET_PLAIN)
+tests_system_hook_SOURCES = tests/system/hook.c
+tests_system_hook_LDADD = $(LINK_NET_PLAIN)
+
+TESTS += tests/system/daemon.test
+EXTRA_DIST += tests/system/daemon.test
