@@ -22,7 +22,8 @@
 #include "base/must.h"
 #include "base/proc.h"
 
-enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_WANTED = 16, ONCE_TRIES = 5, JOB_TRIES = 5, HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256 };
+enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_WANTED = 16, ONCE_TRIES = 5, JOB_TRIES = 5 };
+enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256 };
 
 static const int64_t again_ns = 10 * NS_PER_S;
 
@@ -58,6 +59,15 @@ struct agent {
 
 /* ---- making the parts from the configuration */
 
+/* What the configuration says, or a folder in the watched one. */
+static void folder_beside(const char *dir, const char *named, const char *name, char out[PATH_MAX])
+{
+	if (named[0] != '\0')
+		snprintf(out, PATH_MAX, "%s", named);
+	else
+		snprintf(out, PATH_MAX, "%s/%s", dir, name);
+}
+
 static int make_folders(struct agent *a, struct err *e)
 {
 	size_t n = a->conf.watch.n;
@@ -72,8 +82,8 @@ static int make_folders(struct agent *a, struct err *e)
 
 		if (strlen(wc->dir) > DIR_TEXT)
 			return err_set(e, E_USAGE, "watch: %s: path too long", wc->dir);
-		snprintf(done, PATH_MAX, "%s%s", wc->done_dir[0] ? wc->done_dir : wc->dir, wc->done_dir[0] ? "" : "/done");
-		snprintf(bad, PATH_MAX, "%s%s", wc->bad_dir[0] ? wc->bad_dir : wc->dir, wc->bad_dir[0] ? "" : "/bad");
+		folder_beside(wc->dir, wc->done_dir, "done", done);
+		folder_beside(wc->dir, wc->bad_dir, "bad", bad);
 		a->folders[i] = (struct watch_folder){
 			.dir = wc->dir,
 			.done_dir = wc->done == DONE_MOVE ? done : NULL,
@@ -251,11 +261,11 @@ static void say_window(struct agent *a, const struct job *j)
 	a->counts.windows++;
 	a->counts.damaged += j->flags != 0;
 	if (j->flags != 0)
-		log_warn("trace.damaged", "file=\"%s\" window=%s events=%" PRIu64 " reason=%s", j->file.path, j->window_text,
-			j->report.events, j->report.n_skips > 0 ? j->report.skips[0].reason : "unknown");
+		log_warn("trace.damaged", "file=\"%s\" window=%s events=%" PRIu64 " reason=%s", j->file.path,
+			j->window_text, j->report.events, j->report.n_skips > 0 ? j->report.skips[0].reason : "unknown");
 	else
-		log_debug("trace.read", "file=\"%s\" window=%s events=%" PRIu64 " bytes=%zu", j->file.path, j->window_text,
-			j->report.events, j->batch.n);
+		log_debug("trace.read", "file=\"%s\" window=%s events=%" PRIu64 " bytes=%zu", j->file.path,
+			j->window_text, j->report.events, j->batch.n);
 }
 
 /* The window is in the spool before the file goes; killed in between, the same window is made again. */
@@ -368,7 +378,8 @@ static void finish_shipment(struct agent *a, const struct shipment *s)
 	case SHIP_REFUSED:
 		if (s->n_parts > 1) {
 			a->one_by_one = s->upto;
-			log_warn("ship.split", "windows=%zu status=%d reason=\"%s\"", s->n_parts, s->status, s->err.text);
+			log_warn("ship.split", "windows=%zu status=%d reason=\"%s\"", s->n_parts, s->status,
+				s->err.text);
 			break;
 		}
 		quarantine(a, s);
@@ -376,7 +387,8 @@ static void finish_shipment(struct agent *a, const struct shipment *s)
 		break;
 	case SHIP_GAVE_UP:
 		a->gave_up = true;
-		log_error("ship.gave-up", "windows=%" PRIu64 " err=\"%s\"", spool_state(a->spool)->records, s->err.text);
+		log_error("ship.gave-up", "windows=%" PRIu64 " err=\"%s\"", spool_state(a->spool)->records,
+			s->err.text);
 		break;
 	case SHIP_STOPPED:
 	case SHIP_OUTCOMES: break;
@@ -402,11 +414,11 @@ static void say_status(struct agent *a)
 	const struct counts *c = &a->counts;
 
 	log_info("agent.status",
-		"windows=%" PRIu64 " shipped=%" PRIu64 " duplicates=%" PRIu64 " waiting=%" PRIu64 " waiting_bytes=%" PRIu64
-		" dropped=%" PRIu64 " quarantined=%" PRIu64 " bad_traces=%" PRIu64 " damaged_traces=%" PRIu64
-		" spool_damaged=%" PRIu64,
-		c->windows, c->shipped, c->duplicates, st->records, st->bytes, st->dropped, c->quarantined, c->bad, c->damaged,
-		st->damaged);
+		"windows=%" PRIu64 " shipped=%" PRIu64 " duplicates=%" PRIu64 " waiting=%" PRIu64
+		" waiting_bytes=%" PRIu64 " dropped=%" PRIu64 " quarantined=%" PRIu64 " bad_traces=%" PRIu64
+		" damaged_traces=%" PRIu64 " spool_damaged=%" PRIu64,
+		c->windows, c->shipped, c->duplicates, st->records, st->bytes, st->dropped, c->quarantined, c->bad,
+		c->damaged, st->damaged);
 }
 
 static void say_dropped(struct agent *a)
@@ -530,8 +542,8 @@ static bool all_shipped(const struct agent *a)
 {
 	const struct spool_state *st = spool_state(a->spool);
 
-	return st->records == 0 && st->dropped == 0 && st->damaged == 0 && a->counts.quarantined == 0 && a->counts.bad == 0 &&
-	       a->counts.failed == 0;
+	return st->records == 0 && st->dropped == 0 && st->damaged == 0 && a->counts.quarantined == 0 &&
+	       a->counts.bad == 0 && a->counts.failed == 0;
 }
 
 int agent_run(struct agent *a)

@@ -11,52 +11,82 @@ static const char *const level_words[] = { "error", "warn", "info", "debug", NUL
 #define W(field) offsetof(struct watch_conf, field)
 
 static const struct conf_key watch_keys[] = {
-	{ "dir", CONF_PATH, W(dir), 0, 0, NULL, "folder where jobs put their traces; made by the job or by you", NULL },
-	{ "service", CONF_TEXT, W(service), 0, 256, "", "service of traces whose sidecar names none; empty: unknown", NULL },
-	{ "deploy", CONF_TEXT, W(deploy), 0, 256, "", "deploy of traces whose sidecar names none; empty: a fingerprint of the versions found", NULL },
+	{ "dir", CONF_PATH, W(dir), 0, 0, NULL,
+		"folder where jobs put their traces; made by the job or by you", NULL },
+	{ "service", CONF_TEXT, W(service), 0, 256, "",
+		"service of traces whose sidecar names none; empty: unknown", NULL },
+	{ "deploy", CONF_TEXT, W(deploy), 0, 256, "",
+		"deploy of traces whose sidecar names none; empty: a fingerprint of versions", NULL },
 	{ "worker", CONF_TEXT, W(worker), 0, 256, "", "worker of traces whose sidecar names none", NULL },
-	{ "done", CONF_CHOICE, W(done), 0, 0, "remove", "what happens to a trace and its sidecar once the window is safe", done_words },
-	{ "done_dir", CONF_PATH, W(done_dir), 0, 0, "", "where done traces go with done: move; same file system; empty: dir/done", NULL },
-	{ "bad_dir", CONF_PATH, W(bad_dir), 0, 0, "", "where traces go that cannot be read; same file system; empty: dir/bad", NULL },
-	{ "stable", CONF_DURATION, W(stable_ns), 0, NS_PER_HOUR, "5s", "a file that was not moved in is finished when size and mtime stay the same for so long", NULL },
+	{ "done", CONF_CHOICE, W(done), 0, 0, "remove",
+		"what happens to a trace and its sidecar once the window is safe", done_words },
+	{ "done_dir", CONF_PATH, W(done_dir), 0, 0, "",
+		"where done traces go with done: move; same file system; empty: dir/done", NULL },
+	{ "bad_dir", CONF_PATH, W(bad_dir), 0, 0, "",
+		"where traces go that cannot be read; same file system; empty: dir/bad", NULL },
+	{ "stable", CONF_DURATION, W(stable_ns), 0, NS_PER_HOUR, "5s",
+		"a file not moved in is finished when it stays the same for so long", NULL },
 };
 static const struct conf_schema watch_schema = { watch_keys, COUNT(watch_keys), sizeof(struct watch_conf) };
 
 #define A(field) offsetof(struct agent_conf, field)
 
 static const struct conf_key agent_keys[] = {
-	{ "server", CONF_TEXT, A(server), 1, 2048, "http://127.0.0.1:8940", "where the daemon listens", NULL },
-	{ "token_file", CONF_PATH, A(token_file), 0, 0, "", "file with the bearer token; empty: the variable TRAINSPOTTER_TOKEN, if set", NULL },
+	{ "server", CONF_TEXT, A(server), 1, 2048, "http://127.0.0.1:8940",
+		"where the daemon listens", NULL },
+	{ "token_file", CONF_PATH, A(token_file), 0, 0, "",
+		"file with the bearer token; empty: the variable TRAINSPOTTER_TOKEN, if set", NULL },
 	{ "ca_file", CONF_PATH, A(ca_file), 0, 0, "", "certificates to trust instead of the system's", NULL },
-	{ "state_dir", CONF_PATH, A(state_dir), 0, 0, "/var/lib/trainspotter-agent", "the agent's own: its id, the spool, the quarantine", NULL },
+	{ "state_dir", CONF_PATH, A(state_dir), 0, 0, "/var/lib/trainspotter-agent",
+		"the agent's own: its id, the spool, the quarantine", NULL },
 	{ "host", CONF_TEXT, A(host), 0, 256, "", "name of this host; empty: what the system says", NULL },
 	{ "watch", CONF_SECTIONS, A(watch), 0, 0, NULL, "folders to find traces in", &watch_schema },
-	{ "rescan", CONF_DURATION, A(rescan_ns), NS_PER_S, NS_PER_DAY, "30s", "how often folders are listed, for what inotify does not see (NFS)", NULL },
-	{ "keep_files", CONF_INT, A(keep_files), 1, 100000, "200", "files kept in each done_dir and bad_dir; the oldest go first", NULL },
-	{ "spool.max", CONF_SIZE, A(spool_bytes), 64 << 10, INT64_C(1) << 40, "256MiB", "windows that wait for the daemon; when full, the oldest are dropped and counted", NULL },
-	{ "ship.batch", CONF_SIZE, A(batch_bytes), 1 << 10, 4 << 20, "1MiB", "how much is sent at once, at most", NULL },
-	{ "ship.timeout", CONF_DURATION, A(timeout_ns), 100 * NS_PER_MS, 10 * NS_PER_MIN, "30s", "of one exchange with the daemon", NULL },
-	{ "ship.retry_first", CONF_DURATION, A(retry_first_ns), NS_PER_MS, NS_PER_HOUR, "1s", "ceiling of the first wait after a failure; doubles from try to try", NULL },
-	{ "ship.retry_max", CONF_DURATION, A(retry_max_ns), NS_PER_MS, NS_PER_DAY, "5m", "ceiling of every wait; the wait itself is a random part of it", NULL },
-	{ "quarantine.max_batches", CONF_INT, A(quarantine_batches), 1, 10000, "100", "refused batches kept in state_dir/quarantine; the oldest go first", NULL },
-	{ "job.cpu_percent", CONF_INT, A(cpu_percent), 1, 100, "5", "of one core, for reading traces, on average; 100: no limit", NULL },
-	{ "job.cpu_burst", CONF_DURATION, A(cpu_burst_ns), 0, NS_PER_HOUR, "60s", "CPU time that may be used at once before the average counts", NULL },
-	{ "trace.max_output", CONF_SIZE, A(max_output), 1 << 20, INT64_C(1) << 50, "64GiB", "of a compressed trace, when decompressed", NULL },
-	{ "trace.max_ratio", CONF_INT, A(max_ratio), 2, 1000000, "1000", "of decompressed to compressed size", NULL },
-	{ "trace.max_events", CONF_INT, A(max_events), 1000, 1000000000, "20000000", "timed events of one trace; each takes 48 bytes while it is read", NULL },
-	{ "log.level", CONF_CHOICE, A(log_level), 0, 0, "info", "least important lines to print", level_words },
-	{ "log.status", CONF_DURATION, A(status_ns), NS_PER_S, NS_PER_DAY, "10m", "how often a line tells what was done so far", NULL },
+	{ "rescan", CONF_DURATION, A(rescan_ns), NS_PER_S, NS_PER_DAY, "30s",
+		"how often folders are listed, for what inotify does not see (NFS)", NULL },
+	{ "keep_files", CONF_INT, A(keep_files), 1, 100000, "200",
+		"files kept in each done_dir and bad_dir; the oldest go first", NULL },
+	{ "spool.max", CONF_SIZE, A(spool_bytes), 64 << 10, INT64_C(1) << 40, "256MiB",
+		"windows that wait for the daemon; when full, the oldest are dropped and counted", NULL },
+	{ "ship.batch", CONF_SIZE, A(batch_bytes), 1 << 10, 4 << 20, "1MiB",
+		"how much is sent at once, at most", NULL },
+	{ "ship.timeout", CONF_DURATION, A(timeout_ns), 100 * NS_PER_MS, 10 * NS_PER_MIN, "30s",
+		"of one exchange with the daemon", NULL },
+	{ "ship.retry_first", CONF_DURATION, A(retry_first_ns), NS_PER_MS, NS_PER_HOUR, "1s",
+		"ceiling of the first wait after a failure; doubles from try to try", NULL },
+	{ "ship.retry_max", CONF_DURATION, A(retry_max_ns), NS_PER_MS, NS_PER_DAY, "5m",
+		"ceiling of every wait; the wait itself is a random part of it", NULL },
+	{ "quarantine.max_batches", CONF_INT, A(quarantine_batches), 1, 10000, "100",
+		"refused batches kept in state_dir/quarantine; the oldest go first", NULL },
+	{ "job.cpu_percent", CONF_INT, A(cpu_percent), 1, 100, "5",
+		"of one core, for reading traces, on average; 100: no limit", NULL },
+	{ "job.cpu_burst", CONF_DURATION, A(cpu_burst_ns), 0, NS_PER_HOUR, "60s",
+		"CPU time that may be used at once before the average counts", NULL },
+	{ "trace.max_output", CONF_SIZE, A(max_output), 1 << 20, INT64_C(1) << 50, "64GiB",
+		"of a compressed trace, when decompressed", NULL },
+	{ "trace.max_ratio", CONF_INT, A(max_ratio), 2, 1000000, "1000",
+		"of decompressed to compressed size", NULL },
+	{ "trace.max_events", CONF_INT, A(max_events), 1000, 1000000000, "20000000",
+		"timed events of one trace; each takes 48 bytes while it is read", NULL },
+	{ "log.level", CONF_CHOICE, A(log_level), 0, 0, "info",
+		"least important lines to print", level_words },
+	{ "log.status", CONF_DURATION, A(status_ns), NS_PER_S, NS_PER_DAY, "10m",
+		"how often a line tells what was done so far", NULL },
 };
 const struct conf_schema agent_schema = { agent_keys, COUNT(agent_keys), sizeof(struct agent_conf) };
 
 #define O(field) offsetof(struct agent_options, field)
 
 static const struct opt agent_opts[] = {
-	{ "config", 'c', OPT_TEXT, O(config), 0, 0, "FILE", "Configuration; /etc/trainspotter/agent.yaml without.", NULL },
-	{ "set", 's', OPT_TEXTS, O(set), 0, 0, "KEY=VALUE", "Overrides one key of the configuration; may be given again.", NULL },
-	{ "once", 0, OPT_FLAG, O(once), 0, 0, NULL, "Read what is in the folders now, ship it all, and end.", NULL },
-	{ "check", 0, OPT_FLAG, O(check), 0, 0, NULL, "Say whether the configuration is good, and end.", NULL },
-	{ "print-config", 0, OPT_FLAG, O(print_config), 0, 0, NULL, "Print the configuration in force, and end.", NULL },
+	{ "config", 'c', OPT_TEXT, O(config), 0, 0, "FILE",
+		"Configuration; /etc/trainspotter/agent.yaml without.", NULL },
+	{ "set", 's', OPT_TEXTS, O(set), 0, 0, "KEY=VALUE",
+		"Overrides one key of the configuration; may be given again.", NULL },
+	{ "once", 0, OPT_FLAG, O(once), 0, 0, NULL,
+		"Read what is in the folders now, ship it all, and end.", NULL },
+	{ "check", 0, OPT_FLAG, O(check), 0, 0, NULL,
+		"Say whether the configuration is good, and end.", NULL },
+	{ "print-config", 0, OPT_FLAG, O(print_config), 0, 0, NULL,
+		"Print the configuration in force, and end.", NULL },
 };
 
 static const struct opt_exit agent_exits[] = {
@@ -69,7 +99,7 @@ static const struct opt_exit agent_exits[] = {
 const struct opt_command agent_command = {
 	.name = "trainspotter-agent",
 	.operands = "",
-	.summary = "finds finished traces on this host, reduces each to a window, ships windows to the daemon",
+	.summary = "finds finished traces on this host, reduces each to a window, ships those to a daemon",
 	.detail = "SIGHUP reads the configuration again; a bad one is logged and the old one stays in force. "
 		  "state_dir and spool.max take effect at the next start.",
 	.examples = "trainspotter-agent --check    is the configuration good?\n"
@@ -100,10 +130,13 @@ static int apply_set(struct agent_conf *cf, const struct agent_options *o, struc
 /* What the table cannot say of a single key. */
 static int check_whole(const struct agent_conf *cf, const char *path, struct err *e)
 {
-	if (!str_has_prefix(str_of(cf->server), STR("http://")) && !str_has_prefix(str_of(cf->server), STR("https://")))
-		return err_set(e, E_USAGE, "%s: server: \"%s\", want http://HOST:PORT or https://HOST:PORT", path, cf->server);
+	struct str server = str_of(cf->server);
+
+	if (!str_has_prefix(server, STR("http://")) && !str_has_prefix(server, STR("https://")))
+		return err_set(e, E_USAGE, "%s: server: \"%s\", want http://HOST:PORT or https://HOST:PORT", path,
+			cf->server);
 	if (cf->watch.n == 0)
-		return err_set(e, E_USAGE, "%s: watch: there is no folder to find traces in, want at least one \"- dir: PATH\"",
+		return err_set(e, E_USAGE, "%s: watch: no folder to find traces in, want at least one \"- dir: PATH\"",
 			path);
 	if (cf->retry_first_ns > cf->retry_max_ns)
 		return err_set(e, E_USAGE, "%s: ship.retry_first: is more than ship.retry_max", path);

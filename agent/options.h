@@ -1,4 +1,5 @@
-/* options.h — the agent's configuration: /etc/trainspotter/agent.yaml against the table in options.c, and its command line. */
+/* options.h — the agent's configuration, /etc/trainspotter/agent.yaml against the table in options.c, and its command
+ * line. */
 #ifndef AGENT_OPTIONS_H
 #define AGENT_OPTIONS_H
 
@@ -42,7 +43,7 @@ struct agent_options {
 
 extern const struct opt_command agent_command;
 
-/* Defaults, the file, what --set says, and what no single key can know. E_USAGE, E_NOT_FOUND name file, line and key. */
+/* Defaults, the file, what --set says, and what no single key can know. E_USAGE names file, line and key. */
 int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct err *e) MUST_USE;
 void agent_conf_fini(struct agent_conf *cf);
 

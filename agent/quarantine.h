@@ -1,5 +1,6 @@
-/* quarantine.h — batches that the daemon refused for good, kept for people to look at: DIR/TIME.batch (wall nanoseconds) as they were
- * sent (zstd-compressed WindowBatch) and the reason beside it in .txt. At most so many; the oldest go first. */
+/* quarantine.h — batches that the daemon refused for good, kept for people to look at: DIR/TIME.batch (wall nanoseconds)
+ * as it was sent (a zstd-compressed WindowBatch), and the reason beside it in .txt. At most so many; the oldest go
+ * first. Runs on: the agent's main thread. */
 #ifndef AGENT_QUARANTINE_H
 #define AGENT_QUARANTINE_H
 

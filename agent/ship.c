@@ -121,7 +121,8 @@ static int read_counts(struct shipment *s, struct str body)
 		s->accepted = (uint64_t)json_get_i64(root, "accepted", 0);
 		s->duplicates = (uint64_t)json_get_i64(root, "duplicates", 0);
 	} else {
-		rc = err_set(&s->err, E_FORMAT, "status %d, but no {\"accepted\":…}: is that a Trainspotter daemon?", s->status);
+		rc = err_set(&s->err, E_FORMAT, "status %d, but no {\"accepted\":…}: is that a Trainspotter daemon?",
+			s->status);
 	}
 	arena_fini(&a);
 	return rc;
@@ -198,7 +199,8 @@ static enum ship_meaning try_once(struct ship *sh, struct shipment *s, struct st
 
 static int64_t wait_ns(struct ship *sh, unsigned attempt, int64_t retry_after_ns)
 {
-	int64_t wait = http_backoff_ns(attempt, sh->settings.retry_first_ns, sh->settings.retry_max_ns, rand_unit(&sh->rand));
+	int64_t wait = http_backoff_ns(attempt, sh->settings.retry_first_ns, sh->settings.retry_max_ns,
+		rand_unit(&sh->rand));
 
 	if (retry_after_ns > retry_after_max_ns)
 		retry_after_ns = retry_after_max_ns;

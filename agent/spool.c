@@ -284,7 +284,8 @@ int spool_open(struct spool **out, const char *dir, const struct spool_settings 
 	char path[PATH_MAX];
 	int rc;
 
-	*sp = (struct spool){ .dir = mem_dup_text(dir), .lock_fd = -1, .write_fd = -1, .position_fd = -1, .settings = *s };
+	*sp = (struct spool){ .dir = mem_dup_text(dir), .lock_fd = -1, .write_fd = -1, .position_fd = -1,
+		.settings = *s };
 	sp->segments.cap = SEGMENTS_MAX;
 	rc = file_make_dirs(dir, 0700, e);
 	if (rc == OK && snprintf(path, sizeof(path), "%s/lock", dir) >= (int)sizeof(path) - 32)
@@ -495,7 +496,7 @@ static int ready_segment(struct spool *sp, struct segment **out, struct err *e)
 	return OK;
 }
 
-/* What a failed write left behind is cut off, or the segment is given up: what follows must not stand behind rubbish. */
+/* What a failed write left behind is cut off, or the segment is given up: nothing may come to stand behind rubbish. */
 static void undo_append(struct spool *sp, struct segment *seg)
 {
 	if (ftruncate(sp->write_fd, (off_t)seg->size) == 0)

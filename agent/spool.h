@@ -1,4 +1,5 @@
-/* spool.h — encoded batches that wait on disk until the daemon has them: a queue that survives kill -9 at any instruction.
+/* spool.h — encoded batches that wait on disk until the daemon has them: a queue that survives kill -9 at any
+ * instruction.
  *
  * A folder with a lock file, segments that are only ever appended to, and a position:
  *
@@ -18,10 +19,10 @@
  *	          16  8  offset in it of the first record that is not forgotten
  *	          24  4  CRC-32C of bytes 0…23
  *
- * All numbers are little-endian. spool_append returns after fsync. A record that kill or power cut in two is the torn end of
- * the last segment and cut off by spool_open; damage elsewhere (a bad CRC) costs the records it touches, and they are
- * counted. The position may be lost or old: then batches are sent twice, which the daemon sees by the windows' ids. It
- * is never ahead of what was forgotten.
+ * All numbers are little-endian. spool_append returns after fsync. A record that kill or power cut in two is the torn
+ * end of the last segment and cut off by spool_open; damage elsewhere (a bad CRC) costs the records it touches, and is
+ * counted. The position may be lost or old: then batches are sent twice, which the daemon sees by the windows' ids.
+ * It is never ahead of what was forgotten.
  *
  * Full (the ceiling, or no space on the disk) means that the oldest records are dropped and counted, never the new one.
  * Runs on: the agent's main thread. */

@@ -79,7 +79,8 @@ static bool item_stat(const struct watch *w, struct item *it, bool *changed)
 
 	if (!join_path(w, it->folder, it->name, path) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
-	*changed = st.st_dev != it->dev || st.st_ino != it->ino || st.st_size != it->size || mtime_of(&st) != it->mtime_ns;
+	*changed = st.st_dev != it->dev || st.st_ino != it->ino || st.st_size != it->size ||
+		   mtime_of(&st) != it->mtime_ns;
 	it->dev = st.st_dev;
 	it->ino = st.st_ino;
 	it->size = st.st_size;
@@ -207,7 +208,8 @@ static void rescan(struct watch *w, int64_t now_ns)
 	w->too_many = false;
 	for (size_t i = 0; i < w->n_folders; i++) {
 		if (w->folders[i].wd < 0)
-			w->folders[i].wd = inotify_add_watch(w->fd, w->conf[i].dir, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR);
+			w->folders[i].wd = inotify_add_watch(w->fd, w->conf[i].dir,
+				IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR);
 		scan_folder(w, i, now_ns);
 	}
 	w->scanned = true;

@@ -1,10 +1,12 @@
 /* watch.h — finds finished trace files in folders: the source "watch".
  *
- * inotify tells at once; a slow rescan finds what inotify cannot see (NFS, an overflown queue, files of before the start).
+ * inotify tells at once; a slow rescan finds what inotify cannot see (NFS, an overflown queue, files of before the
+ * start).
  * A file is finished when it was moved into the folder (IN_MOVED_TO), or when its size and mtime have not changed for a
  * while. Passed over: *.meta.json (the sidecar of another file), *.tmp, hidden files, folders, links, devices.
  *
- * Each finished file is handed out once by watch_next and given back by one of watch_done, watch_bad, watch_again and watch_leave.
+ * Each finished file is handed out once by watch_next and given back by one of watch_done, watch_bad, watch_again and
+ * watch_leave.
  * Times are monotonic nanoseconds of the caller's. Runs on: the agent's main thread. */
 #ifndef AGENT_WATCH_H
 #define AGENT_WATCH_H
@@ -42,7 +44,8 @@ struct watch;
 enum { WATCH_FILES_MAX = 20000 }; /* known at once; the rest waits for the next rescan */
 
 /* folders: borrowed, with all their texts. A folder that does not exist is waited for. */
-int watch_open(struct watch **out, const struct watch_folder *folders, size_t n, int64_t rescan_ns, struct err *e) MUST_USE;
+int watch_open(struct watch **out, const struct watch_folder *folders, size_t n, int64_t rescan_ns, struct err *e)
+	MUST_USE;
 void watch_close(struct watch *w);
 
 int watch_fd(const struct watch *w); /* readable: call watch_look */

@@ -75,8 +75,8 @@ static int post(struct sending *s, struct str body, struct err *e)
 
 static int send_windows(struct sending *s, struct err *e)
 {
-	const struct wire_batch b = { .agent_id = STR(SENDER), .agent_version = STR(PACKAGE_VERSION), .windows = s->windows,
-		.n_windows = s->n };
+	const struct wire_batch b = { .agent_id = STR(SENDER), .agent_version = STR(PACKAGE_VERSION),
+		.windows = s->windows, .n_windows = s->n };
 	struct buf body;
 	int rc;
 
@@ -149,7 +149,7 @@ static void print_result(const struct sending *s)
 	for (size_t i = 0; i < s->n_failures; i++)
 		fprintf(stderr, "trainspotter send: %s\n", s->failures[i].why.text); /* names the file */
 	if (s->damaged > 0)
-		fprintf(stderr, "trainspotter send: %zu of the traces ended early or were damaged; what was readable is sent\n",
+		fprintf(stderr, "trainspotter send: %zu traces ended early or were damaged; what was readable is sent\n",
 			s->damaged);
 	if (s->ask->format == ASK_JSON)
 		print_json(s);
@@ -165,8 +165,9 @@ static int send_all(const struct ask *a, const char *host, char **files, int n)
 
 	s->ask = a;
 	s->failures = mem_get_array((size_t)n, sizeof(*s->failures));
-	s->origin = (struct window_origin){ .agent_id = STR(SENDER), .source = STR("send"), .service = str_of(a->service),
-		.deploy = str_of(a->deploy), .host = str_of(host), .worker = str_of(a->worker) };
+	s->origin = (struct window_origin){ .agent_id = STR(SENDER), .source = STR("send"),
+		.service = str_of(a->service), .deploy = str_of(a->deploy), .host = str_of(host),
+		.worker = str_of(a->worker) };
 	arena_init(&s->arena, ARENA_BYTES);
 	if (send_files(s, files, n, &e) < 0)
 		status = cmd_trouble(&cmd_send, &e);

@@ -126,7 +126,8 @@ static int decode_hists(struct decoder *d, const pb_ops *pb, struct window *w)
 		size_t n = pb->hist_buckets[i];
 
 		if (n > pb->n_hist_delta - at)
-			return err_set(d->e, E_FORMAT, "hist_buckets: more than the %zu of hist_delta", pb->n_hist_delta);
+			return err_set(d->e, E_FORMAT, "hist_buckets: more than the %zu of hist_delta",
+				pb->n_hist_delta);
 		rc = form_hist(&w->ops[i].hist, pb->hist_delta + at, pb->hist_count + at, n, &d->hist_bytes, d->e);
 		if (rc < 0)
 			return err_add(d->e, "op %zu", i);

@@ -29,8 +29,8 @@ static int check_buckets(const struct hist *h, const uint32_t *delta, const uint
 	for (size_t i = 0; i < n; i++) {
 		index += delta[i];
 		if (!hist_index_valid(index) || (i > 0 && delta[i] == 0))
-			return err_set(e, E_FORMAT, "hist_delta[%zu]: %u leads to bucket %lld, want rising ones up to %d", i,
-				delta[i], (long long)index, HIST_INDEX_MAX);
+			return err_set(e, E_FORMAT, "hist_delta[%zu]: %u leads to bucket %lld, want rising ones up to %d",
+				i, delta[i], (long long)index, HIST_INDEX_MAX);
 		if (count[i] == 0 || __builtin_add_overflow(sum, count[i], &sum))
 			return err_set(e, E_FORMAT, "hist_count[%zu]: %llu, want at least 1 and a sum below 2^64", i,
 				(unsigned long long)count[i]);

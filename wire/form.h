@@ -8,7 +8,7 @@
 
 #include "wire/wire.h"
 
-/* The columns of Ops that are one 64-bit number an op: where it stands in struct op_summary, in the order of the proto. */
+/* The columns of Ops that are one 64-bit number an op: where it stands in struct op_summary, in the proto's order. */
 struct form_column {
 	const char *name;
 	size_t at;

@@ -58,8 +58,20 @@ static int form_full(struct json_form *f)
 	return err_set(f->e, E_LIMIT, "the batch needs more than %zu bytes of memory", f->a->cap);
 }
 
-/* Index of the first name that is the member's; n where there is none. */
-static int read_object(struct json_form *f, const struct json_node *o, const struct member *members, size_t n, void *into)
+/* Prepends where it was: "ops", and to what begins with an index "ops[3]: …" rather than "ops: [3]: …". */
+static int add_name(struct json_form *f, const char *name)
+{
+	size_t n = strlen(name);
+	int rc = err_add(f->e, "%s", name);
+	char *text = f->e->text;
+
+	if (text[n + 2] == '[')
+		memmove(text + n, text + n + 2, strlen(text + n + 2) + 1);
+	return rc;
+}
+
+static int read_object(struct json_form *f, const struct json_node *o, const struct member *members, size_t n,
+	void *into)
 {
 	int rc = want_kind(f, o, JSON_K_OBJECT);
 
@@ -71,9 +83,10 @@ static int read_object(struct json_form *f, const struct json_node *o, const str
 			m++;
 		if (m == n)
 			return err_set(f->e, E_FORMAT, "unknown member \"%.*s\"", STR_ARG(str_upto(item->key, 60)));
-		rc = members[m].read(f, item, (char *)into + members[m].at, (size_t *)((char *)into + members[m].count_at));
+		rc = members[m].read(f, item, (char *)into + members[m].at,
+			(size_t *)((char *)into + members[m].count_at));
 		if (rc < 0)
-			return err_add(f->e, "%s", members[m].name);
+			return add_name(f, members[m].name);
 	}
 	return rc;
 }
@@ -367,7 +380,7 @@ static int read_window(struct json_form *f, const struct json_node *n, struct wi
 	w->service = w->deploy = w->host = w->worker = w->source = STR("");
 	rc = read_object(f, n, window_members, COUNT(window_members), w);
 	if (rc == OK && json_get(n, "id") == NULL)
-		rc = err_set(f->e, E_FORMAT, "id: missing, want 32 hex digits that are the same whenever the window is sent again");
+		rc = err_set(f->e, E_FORMAT, "id: missing, want 32 hex digits, the same whenever the window is sent again");
 	return rc < 0 ? rc : form_finish_window(w, f->e);
 }
 
