@@ -6,6 +6,7 @@
 
 #include "base/code.h"
 #include "base/file.h"
+#include "tests/support/json_random.h"
 #include "tests/support/json_tokens.h"
 #include "tests/support/prop.h"
 
@@ -408,54 +409,6 @@ END_TEST
 
 /* ---- skipping */
 
-static void random_text(struct rand_gen *g, struct buf *b)
-{
-	static const char *const bits[] = { "a", "name", " ", "\\\"", "\\\\", "\\u0041", "}", "]", "{", "[",
-		":", ",", "\xc3\xa9", "\\n", "0123456789abcdef" };
-
-	buf_byte(b, '"');
-	for (uint64_t n = rand_below(g, 5); n > 0; n--)
-		buf_text(b, bits[rand_below(g, COUNT(bits))]);
-	buf_byte(b, '"');
-}
-
-static void random_space(struct rand_gen *g, struct buf *b)
-{
-	if (rand_below(g, 4) == 0)
-		buf_byte(b, " \n\t\r"[rand_below(g, 4)]);
-}
-
-static void random_value(struct rand_gen *g, size_t size, unsigned depth, struct buf *b)
-{
-	static const char *const scalars[] = { "0", "-1.5e3", "1234567", "true", "false", "null" };
-	uint64_t kind = depth < 12 && size > 0 ? rand_below(g, 5) : rand_below(g, 2);
-
-	random_space(g, b);
-	if (kind == 0) {
-		buf_text(b, scalars[rand_below(g, COUNT(scalars))]);
-	} else if (kind == 1) {
-		random_text(g, b);
-	} else {
-		bool object = kind < 4;
-
-		buf_byte(b, object ? '{' : '[');
-		for (uint64_t i = 0, n = rand_below(g, 1 + size); i < n; i++) {
-			if (i)
-				buf_byte(b, ',');
-			random_space(g, b);
-			if (object) {
-				random_text(g, b);
-				random_space(g, b);
-				buf_byte(b, ':');
-			}
-			random_value(g, size / 2, depth + 1, b);
-		}
-		random_space(g, b);
-		buf_byte(b, object ? '}' : ']');
-	}
-	random_space(g, b);
-}
-
 static size_t random_cut(size_t offset, void *arg)
 {
 	(void)offset;
@@ -472,7 +425,7 @@ static bool sound_documents_are_alike(struct rand_gen *g, size_t size, void *arg
 	buf_init(&text, 1 << 24);
 	buf_init(&strict, 1 << 26);
 	buf_init(&other, 1 << 26);
-	random_value(g, size, 0, &text);
+	json_random(g, size, 0, &text);
 	json_tokens(&how, buf_view(&text), &strict);
 	how.mode = JSON_TOLERANT;
 	json_tokens(&how, buf_view(&text), &other);
@@ -519,7 +472,7 @@ static bool skipping_is_reading_over(struct rand_gen *g, size_t size, void *arg)
 
 	(void)arg;
 	buf_init(&text, 1 << 24);
-	random_value(g, size, 0, &text);
+	json_random(g, size, 0, &text);
 	json_feed(a, text.p, text.n);
 	json_feed(b, text.p, text.n);
 	do {

@@ -1,5 +1,5 @@
 # tests of stat/
-EXTRA_DIST += tests/support/json_tokens.h tests/support/prop.h
+EXTRA_DIST += tests/support/json_random.h tests/support/json_tokens.h tests/support/prop.h
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/stat/test_stat
 TESTS += tests/unit/stat/test_stat
