@@ -172,6 +172,14 @@ static bool is_seen(const struct optable_row *r)
 	return r->before.calls > 0 || r->after.calls > 0;
 }
 
+/* Variants of a name (aten::mul, aten::mul_) are one op; both sides together show it by the plainest there is. */
+static struct str shown_name(const struct side_op *b, const struct side_op *a)
+{
+	if (b == NULL || a == NULL)
+		return b != NULL ? b->shown : a->shown;
+	return str_cmp(a->shown, b->shown) < 0 ? a->shown : b->shown;
+}
+
 /* The row of an op that one side or both have; a second one for its calls on the CPU. */
 static size_t make_rows(struct maker *before, struct maker *after, const struct side_op *b, const struct side_op *a,
 	struct optable_row *out)
@@ -182,7 +190,7 @@ static size_t make_rows(struct maker *before, struct maker *after, const struct 
 	for (int on_cpu = 0; on_cpu < 2; on_cpu++) {
 		struct optable_row *r = &out[n];
 
-		*r = (struct optable_row){ .name = &any->name, .shown = any->shown, .on_cpu = on_cpu };
+		*r = (struct optable_row){ .name = &any->name, .shown = shown_name(b, a), .on_cpu = on_cpu };
 		if (b != NULL)
 			r->before = read_side(before, b, on_cpu);
 		if (a != NULL)

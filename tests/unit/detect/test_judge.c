@@ -44,6 +44,22 @@ START_TEST(twice_the_steps_is_the_same)
 }
 END_TEST
 
+START_TEST(variants_of_a_name_show_as_the_plainest_of_both_sides)
+{
+	const struct finding *f;
+
+	ck_assert_int_eq(sides_of(&s, "aten::_fused_rms_norm 1 403; aten::mul_ 1 61; aten::mm 4 4000",
+				 "aten::mul 3 1165; aten::mul_ 1 61; aten::add 1 435; aten::rsqrt 1 415; aten::mean 1 341; "
+				 "aten::mm 4 4000"),
+		VERDICT_FUSION_LOST);
+	f = &s.verdict.findings[0];
+	ck_assert_uint_eq(f->n_replaced_by, 4);
+	ck_assert(str_eq(f->replaced_by[0].op, STR("aten::mul")));
+	ck_assert_double_eq(f->replaced_by[0].calls_per_step.before, 1);
+	ck_assert_double_eq(f->replaced_by[0].calls_per_step.after, 4);
+}
+END_TEST
+
 static const char one_graph[] = "Torch-Compiled Region: 0/0 1 9000; step 1 9100";
 static const char three_graphs[] = "Torch-Compiled Region: 0/0 1 2900; Torch-Compiled Region: 1/0 1 3000; "
 				   "Torch-Compiled Region: 2/0 1 3000; aten::mul 2 20; aten::_local_scalar_dense 2 40; "
