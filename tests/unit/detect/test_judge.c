@@ -409,6 +409,7 @@ Suite *suite_judge(void)
 
 	tcase_add_checked_fixture(t, up, down);
 	tcase_add_test(t, the_same_is_none);
+	tcase_add_test(t, variants_of_a_name_show_as_the_plainest_of_both_sides);
 	tcase_add_test(t, twice_the_steps_is_the_same);
 	tcase_add_test(t, one_region_that_became_three_is_graph_breaks);
 	tcase_add_test(t, recompiles_of_one_frame_are_no_graph_breaks);
