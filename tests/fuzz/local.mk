@@ -5,6 +5,7 @@
 #
 # Without it make check runs each over its committed inputs.
 fuzz_programs = \
+	tests/fuzz/fuzz_http \
 	tests/fuzz/fuzz_json \
 	tests/fuzz/fuzz_judge \
 	tests/fuzz/fuzz_num \
@@ -58,3 +59,7 @@ tests_fuzz_fuzz_trace_LDADD = $(LINK_TRACE)
 tests_fuzz_fuzz_wire_SOURCES = tests/fuzz/fuzz_wire.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_wire_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_wire_LDADD = $(LINK_WIRE)
+
+tests_fuzz_fuzz_http_SOURCES = tests/fuzz/fuzz_http.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_http_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_http_LDADD = $(LINK_NET_PLAIN)
