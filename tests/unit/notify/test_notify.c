@@ -93,6 +93,7 @@ static void wait_for(const char *name, double want)
 	for (int i = 0; i < 500 && metric_value(metric_counter(metrics, name, NULL, "")) < want; i++)
 		clock_sleep_ns(10 * NS_PER_MS);
 	ck_assert_double_eq(metric_value(metric_counter(metrics, name, NULL, "")), want);
+	ck_assert_int_ge(atomic_load(&posts), 1); /* and so what the receiver wrote down can be read here */
 }
 
 #define DELIVERED "trainspotter_notify_delivered_total"
