@@ -1,4 +1,6 @@
-# tests of json/
+# tests of json/; test_json_data cuts real traces, where there are any
+check_PROGRAMS += tests/unit/json/test_json_data
+TESTS += tests/unit/json/test_json_data
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/json/test_json
 TESTS += tests/unit/json/test_json
@@ -8,6 +10,7 @@ TESTS += tests/unit/json/test_jansson
 endif
 endif
 tests_unit_json_test_json_SOURCES = \
+	tests/unit/json/cuts.c tests/unit/json/cuts.h \
 	tests/unit/json/main.c \
 	tests/unit/json/test_num.c \
 	tests/unit/json/test_pull.c \
@@ -15,6 +18,11 @@ tests_unit_json_test_json_SOURCES = \
 	tests/unit/json/test_tree.c \
 	tests/unit/json/test_write.c
 tests_unit_json_test_json_LDADD = $(LINK_FLOOR1)
+
+tests_unit_json_test_json_data_SOURCES = \
+	tests/unit/json/cuts.c tests/unit/json/cuts.h \
+	tests/unit/json/data_main.c
+tests_unit_json_test_json_data_LDADD = json/libjson.a base/libbase.a -lm
 
 # another reader's opinion, where it is installed
 tests_unit_json_test_jansson_SOURCES = \

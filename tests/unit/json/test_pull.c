@@ -2,13 +2,12 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/code.h"
-#include "base/file.h"
 #include "tests/support/json_random.h"
 #include "tests/support/json_tokens.h"
 #include "tests/support/prop.h"
+#include "tests/unit/json/cuts.h"
 
 Suite *suite_pull(void);
 
@@ -262,31 +261,6 @@ END_TEST
 
 /* ---- seams */
 
-static size_t by_byte(size_t offset, void *arg)
-{
-	(void)offset;
-	(void)arg;
-	return 1;
-}
-
-static size_t two_parts(size_t offset, void *arg)
-{
-	return offset == 0 ? *(size_t *)arg : SIZE_MAX;
-}
-
-static bool skips_some_keys(enum json_token after, struct str raw, void *arg)
-{
-	(void)arg;
-	return after == JSON_KEY && raw.n % 2 == 1;
-}
-
-static bool skips_inside(enum json_token after, struct str raw, void *arg)
-{
-	(void)arg;
-	(void)raw;
-	return after == JSON_ARRAY;
-}
-
 static const char *const nasty[] = {
 	"{\"name\":\"f(x=\"a\"\nb)\",\"n\":1}",
 	"{\"name\" : \"lib = make(\"demo\", \"X\")\" , \"pid\":1 , \"s\":\"\"}",
@@ -331,49 +305,14 @@ static const char *const nasty[] = {
 	"   ",
 };
 
-static const struct json_read ways[] = {
-	{ .mode = JSON_STRICT, .limits = { 16, 20 } },
-	{ .mode = JSON_TOLERANT, .limits = { 16, 20 } },
-	{ .mode = JSON_TOLERANT, .limits = { 64, 1 << 20 }, .recover_depth = 1 },
-	{ .mode = JSON_TOLERANT, .limits = { 64, 1 << 20 }, .recover_depth = 2 },
-	{ .mode = JSON_STRICT, .limits = { 64, 1 << 20 }, .skips = skips_some_keys },
-	{ .mode = JSON_TOLERANT, .limits = { 64, 1 << 20 }, .skips = skips_some_keys },
-	{ .mode = JSON_TOLERANT, .limits = { 64, 20 }, .skips = skips_some_keys, .recover_depth = 1 },
-	{ .mode = JSON_TOLERANT, .limits = { 16, 20 }, .skips = skips_inside },
-};
-
-static void same_when_cut(struct str text, size_t first, size_t last)
-{
-	struct buf whole, parts;
-
-	buf_init(&whole, 64 << 20);
-	buf_init(&parts, 64 << 20);
-	for (size_t w = 0; w < COUNT(ways); w++) {
-		struct json_read how = ways[w];
-
-		json_tokens(&how, text, &whole);
-		how.cut = by_byte;
-		json_tokens(&how, text, &parts);
-		ck_assert_msg(str_eq(buf_view(&whole), buf_view(&parts)),
-			"way %zu, by byte: %.300s\nwhole:\n%s\nparts:\n%s", w, text.p, whole.p, parts.p);
-		how.cut = two_parts;
-		for (size_t at = first; at < last; at++) {
-			how.arg = &at;
-			json_tokens(&how, text, &parts);
-			ck_assert_msg(str_eq(buf_view(&whole), buf_view(&parts)),
-				"way %zu, cut at %zu: %.300s\nwhole:\n%s\nparts:\n%s", w, at, text.p, whole.p,
-				parts.p);
-		}
-	}
-	buf_fini(&whole);
-	buf_fini(&parts);
-}
-
 START_TEST(a_document_cut_at_any_byte_gives_the_same_tokens)
 {
 	struct str text = str_of(nasty[_i]);
+	struct buf why;
 
-	same_when_cut(text, 0, text.n);
+	buf_init(&why, 1 << 20);
+	ck_assert_msg(cuts_alike(text, 0, text.n, &why), "%s", why.p);
+	buf_fini(&why);
 }
 END_TEST
 
@@ -393,7 +332,7 @@ START_TEST(a_long_look_ahead_is_the_same_however_it_is_cut)
 		buf_fill(&text, ' ', spaces);
 		buf_text(&text, ",\"b\"c\",\"d\":\"e\"}");
 		json_tokens(&how_whole, buf_view(&text), &whole);
-		how.cut = two_parts;
+		how.cut = cut_once;
 		for (size_t at = 1; at < text.n; at += at < 12 || at > 4080 ? 1 : 97) {
 			how.arg = &at;
 			json_tokens(&how, buf_view(&text), &parts);
@@ -609,7 +548,7 @@ START_TEST(twenty_thousand_levels_are_read_without_recursion)
 	json_tokens(&how, buf_view(&text), &out);
 	ck_assert_ptr_nonnull(strstr(out.p, "open 0 inside 0"));
 	ck_assert_ptr_null(strstr(out.p, "line"));
-	how.skips = skips_some_keys;
+	how.skips = cuts_skip_odd_keys;
 	json_tokens(&how, buf_view(&text), &out);
 	ck_assert_ptr_null(strstr(out.p, "line"));
 	how.limits.depth = 90000;
@@ -617,45 +556,6 @@ START_TEST(twenty_thousand_levels_are_read_without_recursion)
 	ck_assert_ptr_nonnull(strstr(out.p, "more than 90000 objects and arrays in each other"));
 	buf_fini(&text);
 	buf_fini(&out);
-}
-END_TEST
-
-/* ---- real documents, where there are any (TRAINSPOTTER_TEST_DATA) */
-
-static const char *const real_files[] = {
-	"cases/01-unescaped-quote-and-newline.json",
-	"cases/08-ts-as-string-19-digits.json",
-	"cases/16-empty-object-event.json",
-	"cases/17-top-level-array-no-bracket.json",
-	"malformed/trailing_comma.json",
-	"malformed/unterminated_array.json",
-	"malformed/bad_backslash.json",
-	"malformed/control_char.json",
-	"malformed/invalid_utf8.json",
-	"malformed/unescaped_quote_newline.json",
-	"made_here/libkineto_ondemand_iter_24646.pt.trace.json",
-};
-
-START_TEST(a_real_trace_cut_at_any_byte_gives_the_same_tokens)
-{
-	const char *data = getenv("TRAINSPOTTER_TEST_DATA");
-	struct buf text;
-	struct err e = { 0 };
-	char path[4096];
-
-	if (data == NULL) {
-		if (_i == 0)
-			printf("# skipped: TRAINSPOTTER_TEST_DATA is not set, no real traces are cut\n");
-		return;
-	}
-	snprintf(path, sizeof(path), "%s/kineto/%s", data, real_files[_i]);
-	buf_init(&text, 1 << 20);
-	ck_assert_msg(file_read_all(path, &text, &e) == OK, "%s", e.text);
-	same_when_cut(buf_view(&text), 0, 0); /* whole, byte by byte */
-	if (text.n > 4000)
-		buf_trim(&text, 4000);
-	same_when_cut(buf_view(&text), 0, text.n);
-	buf_fini(&text);
 }
 END_TEST
 
@@ -680,8 +580,6 @@ Suite *suite_pull(void)
 	tcase_add_test(tc, the_arrays_end_is_found_behind_damage_in_its_last_object);
 	tcase_add_test(tc, damage_without_an_end_ends_the_document);
 	tcase_add_test(tc, twenty_thousand_levels_are_read_without_recursion);
-	tcase_add_loop_test(
-		tc, a_real_trace_cut_at_any_byte_gives_the_same_tokens, 0, (int)COUNT(real_files));
 	suite_add_tcase(s, tc);
 	return s;
 }
