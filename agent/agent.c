@@ -22,7 +22,7 @@
 #include "base/must.h"
 #include "base/proc.h"
 
-enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_WANTED = 16, ONCE_TRIES = 5, JOB_TRIES = 5 };
+enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_WANTED = 16, ONCE_TRIES = 5, JOB_TRIES = 5, PARTS_GOOD = 8 };
 enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256 };
 
 static const int64_t again_ns = 10 * NS_PER_S;
@@ -51,7 +51,8 @@ struct agent {
 	struct ship *ship;
 	bool job_out, ship_out;	      /* one of each at most */
 	bool reload, stopping, gave_up;
-	struct spool_place one_by_one; /* records before this place travel alone */
+	size_t parts_max; /* windows in a batch: halved when one is refused, doubled after some that were not */
+	unsigned parts_good;
 	struct counts counts;
 	uint64_t dropped_said;
 	int64_t next_status_ns;
@@ -166,6 +167,7 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 	*cf = (struct agent_conf){ .server = NULL };
 	a->options = *o;
 	a->signal_fd = -1;
+	a->parts_max = SHIP_PARTS_MAX;
 	take_names(a);
 	rc = proc_signals_open(&a->signal_fd, e);
 	if (rc == OK)
@@ -306,31 +308,22 @@ static void take_job(struct agent *a, int64_t now_ns)
 
 /* ---- shipping */
 
-static bool place_before(struct spool_place a, struct spool_place b)
-{
-	return a.segment != b.segment ? a.segment < b.segment : a.offset < b.offset;
-}
-
-/* As many records as fit into one batch; one where a batch with it was refused. */
+/* As many records as fit into one batch. */
 static void fill_shipment(struct agent *a, struct shipment *s)
 {
 	struct spool_place at = spool_first(a->spool);
 	size_t bytes = 0;
 
-	while (s->n_parts < SHIP_PARTS_MAX) {
-		struct spool_place next = at;
+	while (s->n_parts < a->parts_max) {
 		struct buf *part = shipment_part(s);
 
-		if (spool_read(a->spool, &next, part, NULL) < 0)
+		if (spool_read(a->spool, &at, part, NULL) < 0)
 			return;
 		if (s->n_parts > 0 && bytes + part->n > (size_t)a->conf.batch_bytes)
 			return;
 		bytes += part->n;
 		s->n_parts++;
-		s->upto = next;
-		if (place_before(at, a->one_by_one))
-			return;
-		at = next;
+		s->upto = at;
 	}
 }
 
@@ -365,10 +358,27 @@ static void quarantine(struct agent *a, const struct shipment *s)
 	crash_point("ship.quarantined");
 }
 
+static void grow_batches(struct agent *a)
+{
+	if (a->parts_max == SHIP_PARTS_MAX || ++a->parts_good < PARTS_GOOD)
+		return;
+	a->parts_good = 0;
+	a->parts_max = a->parts_max * 2 < SHIP_PARTS_MAX ? a->parts_max * 2 : SHIP_PARTS_MAX;
+}
+
+/* Half as many at a time, until the bad one stands alone (or the batch is small enough). */
+static void split_batch(struct agent *a, const struct shipment *s)
+{
+	a->parts_max = s->n_parts / 2;
+	a->parts_good = 0;
+	log_warn("ship.split", "windows=%zu status=%d reason=\"%s\"", s->n_parts, s->status, s->err.text);
+}
+
 static void finish_shipment(struct agent *a, const struct shipment *s)
 {
 	switch (s->outcome) {
 	case SHIP_ACCEPTED:
+		grow_batches(a);
 		a->counts.shipped += s->accepted;
 		a->counts.duplicates += s->duplicates;
 		log_debug("ship.done", "accepted=%" PRIu64 " duplicates=%" PRIu64, s->accepted, s->duplicates);
@@ -377,9 +387,7 @@ static void finish_shipment(struct agent *a, const struct shipment *s)
 		break;
 	case SHIP_REFUSED:
 		if (s->n_parts > 1) {
-			a->one_by_one = s->upto;
-			log_warn("ship.split", "windows=%zu status=%d reason=\"%s\"", s->n_parts, s->status,
-				s->err.text);
+			split_batch(a, s);
 			break;
 		}
 		quarantine(a, s);

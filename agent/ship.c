@@ -236,7 +236,7 @@ static void ship_one(struct ship *sh, struct shipment *s)
 	if (s->n_parts > 1) {
 		buf_reset(&sh->joined);
 		if (ship_join(s, &sh->joined, &s->err) < 0) {
-			s->outcome = SHIP_REFUSED; /* one of them is no batch: one by one will show which */
+			s->outcome = SHIP_REFUSED; /* one of them is no batch: alone it will be refused */
 			return;
 		}
 		body = buf_view(&sh->joined);

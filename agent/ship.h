@@ -4,8 +4,8 @@
  *	400 413 415 422                               refused for good
  *	anything else, and no answer at all           again, after full-jitter backoff or what Retry-After says
  *
- * Several spooled windows travel as one batch. Where such a batch is refused, whoever gave it sends its windows one by
- * one, so that a bad one does not take the others with it. The token is read again whenever it was not good enough,
+ * Several spooled windows travel as one batch. Where such a batch is refused, whoever gave it sends half of it at
+ * a time, so that a bad window does not take the others with it. The token is read again whenever it was not good enough,
  * and never logged. Runs on: the functions on the agent's main thread, the exchanges on the ship thread. */
 #ifndef AGENT_SHIP_H
 #define AGENT_SHIP_H
