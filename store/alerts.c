@@ -17,7 +17,8 @@ static int put_row(struct writer *w, void *arg, struct err *e)
 	struct stmt s;
 
 	stmt_open(&s, w->db,
-		"INSERT OR REPLACE INTO alert (id, state, kind, service, deploy, deploy_before, op, sentence, started_ns,"
+		"INSERT OR REPLACE INTO alert (id, state, kind, service, deploy, deploy_before, op, "
+		"sentence, started_ns,"
 		" fired_ns, resolved_ns, updated_ns, windows_before, windows_after, hosts, evidence)"
 		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	stmt_str(&s, al->id);
@@ -45,7 +46,8 @@ int store_put_alert(struct store *st, const struct alert *a, struct err *e)
 	int rc;
 
 	if (str_empty(a->id) || a->id.n > ALERT_ID_MAX)
-		return err_set(e, E_FORMAT, "alert: its id has %zu bytes, it must have 1 to %d", a->id.n, ALERT_ID_MAX);
+		return err_set(e, E_FORMAT, "alert: its id has %zu bytes, it must have 1 to %d", a->id.n,
+			ALERT_ID_MAX);
 	buf_init(&job.hosts, ALERT_HOSTS_BYTES);
 	codec_put_texts(&job.hosts, a->hosts, a->n_hosts);
 	rc = buf_finish(&job.hosts, "alert's hosts", e);
@@ -57,16 +59,19 @@ int store_put_alert(struct store *st, const struct alert *a, struct err *e)
 
 /* ---- reading */
 
-static const char alert_columns[] = "SELECT id, state, kind, service, deploy, deploy_before, op, sentence, started_ns,"
-				    " fired_ns, resolved_ns, updated_ns, windows_before, windows_after, hosts, evidence"
-				    " FROM alert";
+static const char alert_columns[] =
+	"SELECT id, state, kind, service, deploy, deploy_before, op, sentence, started_ns,"
+	" fired_ns, resolved_ns, updated_ns, windows_before, windows_after, hosts, evidence"
+	" FROM alert";
 
 static int alert_row(struct list_read *l, const struct stmt *s, void *item, struct err *e)
 {
 	struct alert *it = item;
 
-	if (alert_state_parse(stmt_get_str(s, 1), &it->state) < 0 || verdict_parse(stmt_get_str(s, 2), &it->kind) < 0)
-		return err_set(e, E_CORRUPT, "store: an alert has a state or kind that this program does not know");
+	if (alert_state_parse(stmt_get_str(s, 1), &it->state) < 0 ||
+		verdict_parse(stmt_get_str(s, 2), &it->kind) < 0)
+		return err_set(
+			e, E_CORRUPT, "store: an alert has a state or kind that this program does not know");
 	it->id = list_text(l, s, 0);
 	it->service = list_text(l, s, 3);
 	it->deploy = list_text(l, s, 4);
@@ -91,8 +96,9 @@ static int alerts_read(struct list_read *l, const char *state, struct alert_list
 	int rc;
 
 	buf_text(&l->sql, alert_columns);
-	buf_text(&l->sql, " WHERE (? = '' OR state = ?) AND (? = '' OR service = ?) AND (? = '' OR deploy = ?)"
-			  " AND (-started_ns, id) > (-?, ?) ORDER BY -started_ns, id LIMIT ?");
+	buf_text(&l->sql,
+		" WHERE (? = '' OR state = ?) AND (? = '' OR service = ?) AND (? = '' OR deploy = ?)"
+		" AND (-started_ns, id) > (-?, ?) ORDER BY -started_ns, id LIMIT ?");
 	rc = list_open(l, e);
 	if (rc < 0)
 		return rc;
@@ -114,8 +120,8 @@ static int alerts_read(struct list_read *l, const char *state, struct alert_list
 	return rc;
 }
 
-int store_alerts(struct store *st, const struct query *q, bool any_state, enum alert_state state, struct arena *a,
-	struct alert_list *out, struct err *e)
+int store_alerts(struct store *st, const struct query *q, bool any_state, enum alert_state state,
+	struct arena *a, struct alert_list *out, struct err *e)
 {
 	struct list_read l;
 	struct reader *r;

@@ -60,7 +60,8 @@ static void put_record(struct buf *b, const struct op_summary *op)
 	put_hist(b, &op->hist);
 }
 
-void codec_put_ops(struct buf *out, struct buf *scratch, const struct op_summary *ops, const uint32_t *ids, size_t n)
+void codec_put_ops(
+	struct buf *out, struct buf *scratch, const struct op_summary *ops, const uint32_t *ids, size_t n)
 {
 	int64_t before = 0;
 

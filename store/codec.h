@@ -38,7 +38,8 @@
 #include "profile/window.h"
 
 /* ids[i] is the op id of ops[i]. scratch is emptied. Errors are sticky in out. */
-void codec_put_ops(struct buf *out, struct buf *scratch, const struct op_summary *ops, const uint32_t *ids, size_t n);
+void codec_put_ops(
+	struct buf *out, struct buf *scratch, const struct op_summary *ops, const uint32_t *ids, size_t n);
 
 /* Goes over the ops of a blob. */
 struct codec_ops {
@@ -55,7 +56,8 @@ int codec_get_op(struct str record, struct op_summary *out, struct err *e) MUST_
 void codec_put_rest(struct buf *out, const struct window *w);
 int codec_get_rest(struct str blob, struct arena *a, struct window *w, struct err *e) MUST_USE;
 void codec_put_labels(struct buf *out, const struct label *labels, size_t n);
-int codec_get_labels(struct str blob, struct arena *a, struct label **labels, size_t *n, struct err *e) MUST_USE;
+int codec_get_labels(
+	struct str blob, struct arena *a, struct label **labels, size_t *n, struct err *e) MUST_USE;
 void codec_put_texts(struct buf *out, const struct str *texts, size_t n);
 int codec_get_texts(struct str blob, struct arena *a, struct str **texts, size_t *n, struct err *e) MUST_USE;
 

@@ -54,5 +54,6 @@ int cursor_read(enum cursor_list list, struct str text, struct cursor *c, struct
 	c->b = str_make(raw + CURSOR_HEAD + n_a, n - CURSOR_HEAD - n_a);
 	return OK;
 bad:
-	return err_set(e, E_USAGE, "cursor: not one that this list gave out: send back an answer's next, unchanged");
+	return err_set(
+		e, E_USAGE, "cursor: not one that this list gave out: send back an answer's next, unchanged");
 }

@@ -31,6 +31,7 @@ struct cursor {
 struct str cursor_write(enum cursor_list list, const struct cursor *c, struct arena *a);
 
 /* The empty text leaves *c as it is (the caller's start of the list). E_USAGE for what this list has not given out. */
-int cursor_read(enum cursor_list list, struct str text, struct cursor *c, struct arena *a, struct err *e) MUST_USE;
+int cursor_read(
+	enum cursor_list list, struct str text, struct cursor *c, struct arena *a, struct err *e) MUST_USE;
 
 #endif

@@ -10,10 +10,10 @@
 #include "base/must.h"
 
 enum {
-	DB_STATEMENTS_MAX = 256,	 /* kept a connection; the store's queries have fewer forms */
-	DB_TEXTS_MAX = 1 << 20,		 /* bytes of their texts */
-	DB_PROGRESS_STEPS = 20000,	 /* virtual machine steps between looks at the clock: about a millisecond */
-	DB_BUSY_MS = 2000,		 /* recovery of the log by another connection takes that long at most */
+	DB_STATEMENTS_MAX = 256,   /* kept a connection; the store's queries have fewer forms */
+	DB_TEXTS_MAX = 1 << 20,	   /* bytes of their texts */
+	DB_PROGRESS_STEPS = 20000, /* virtual machine steps between looks at the clock: about a millisecond */
+	DB_BUSY_MS = 2000,	   /* recovery of the log by another connection takes that long at most */
 };
 
 struct db {
@@ -54,7 +54,8 @@ static int db_fail(const struct db *db, int rc, struct err *e)
 		if (db_codes[i].code != E_CORRUPT)
 			return err_set(e, db_codes[i].code, "%s: %s", db->path, db_codes[i].say);
 		return err_set(e, E_CORRUPT,
-			"%s: damaged (%s): stop the daemon, move this file and its -wal and -shm away, then start with an "
+			"%s: damaged (%s): stop the daemon, move this file and its -wal and -shm away, then "
+			"start with an "
 			"empty store or put a backup in their place",
 			db->path, sqlite3_errmsg(db->h));
 	}
@@ -67,7 +68,8 @@ static int db_fail(const struct db *db, int rc, struct err *e)
 static const char *const db_setup[DB_ROLES] = {
 	/* auto_vacuum and page_size only count before the first table; they must come before journal_mode. */
 	[DB_WRITER] = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
-		      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;"
+		      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA "
+		      "journal_size_limit = 67108864;"
 		      "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
 		      "PRAGMA cache_size = -65536;",
 	/* Only the writer ever checkpoints: two that do can lose pages (SQLite before 3.51.3). */
@@ -85,8 +87,8 @@ static int over_deadline(void *arg)
 
 int db_open(struct db **out, const char *path, enum db_role role, struct err *e)
 {
-	int flags = SQLITE_OPEN_NOMUTEX | (role == DB_WRITER ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-							     : SQLITE_OPEN_READONLY);
+	int flags = SQLITE_OPEN_NOMUTEX |
+		(role == DB_WRITER ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
 	struct db *db = mem_get(sizeof(*db));
 	int rc;
 
@@ -164,8 +166,8 @@ int db_checkpoint(struct db *db, bool truncate, struct err *e)
 	int rc;
 
 	sqlite3_busy_timeout(db->h, 0); /* readers finish in their own time; the next one will do it */
-	rc = sqlite3_wal_checkpoint_v2(db->h, NULL, truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
-		NULL, NULL);
+	rc = sqlite3_wal_checkpoint_v2(
+		db->h, NULL, truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	sqlite3_busy_timeout(db->h, DB_BUSY_MS);
 	return rc == SQLITE_OK ? OK : db_fail(db, rc, e);
 }
@@ -236,7 +238,9 @@ void stmt_u64(struct stmt *s, uint64_t v)
 void stmt_str(struct stmt *s, struct str v)
 {
 	if (s->rc == OK)
-		stmt_check(s, sqlite3_bind_text64(s->s, ++s->bound, v.n ? v.p : "", v.n, SQLITE_STATIC, SQLITE_UTF8));
+		stmt_check(s,
+			sqlite3_bind_text64(
+				s->s, ++s->bound, v.n ? v.p : "", v.n, SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void stmt_text(struct stmt *s, const char *v)

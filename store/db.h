@@ -24,12 +24,14 @@ void db_close(struct db *db); /* NULL is fine */
 /* Statements after this moment (mono) are interrupted: E_LIMIT. 0 for none. */
 void db_deadline(struct db *db, int64_t mono_ns);
 
-int db_exec(struct db *db, const char *sql, struct err *e) MUST_USE;		     /* any number of statements */
-int db_number(struct db *db, const char *sql, int64_t *out, struct err *e) MUST_USE; /* first column of first row */
-void db_rollback(struct db *db);						     /* fine without a transaction */
-int db_checkpoint(struct db *db, bool truncate, struct err *e) MUST_USE; /* E_BUSY when a reader was in the way */
-int64_t db_changes(struct db *db);	 /* rows that the last statement changed */
-int64_t db_total_changes(struct db *db); /* since the connection was opened */
+int db_exec(struct db *db, const char *sql, struct err *e) MUST_USE; /* any number of statements */
+int db_number(
+	struct db *db, const char *sql, int64_t *out, struct err *e) MUST_USE; /* first column of first row */
+void db_rollback(struct db *db); /* fine without a transaction */
+int db_checkpoint(
+	struct db *db, bool truncate, struct err *e) MUST_USE; /* E_BUSY when a reader was in the way */
+int64_t db_changes(struct db *db);			       /* rows that the last statement changed */
+int64_t db_total_changes(struct db *db);		       /* since the connection was opened */
 
 /* One statement, sticky: after a failure the other calls do nothing and stmt_close tells.
  *

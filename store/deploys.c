@@ -24,7 +24,8 @@ static int put_row(struct writer *w, void *arg, struct err *e)
 		return rc;
 	stmt_open(&s, w->db,
 		"INSERT INTO deploy (service, deploy, announced_ns, labels) VALUES (?, ?, ?, ?)"
-		" ON CONFLICT (service, deploy) DO UPDATE SET announced_ns = min(announced_ns, excluded.announced_ns),"
+		" ON CONFLICT (service, deploy) DO UPDATE SET announced_ns = min(announced_ns, "
+		"excluded.announced_ns),"
 		" labels = excluded.labels");
 	stmt_i64(&s, service);
 	stmt_i64(&s, deploy);
@@ -82,20 +83,23 @@ int store_put_deploy(struct store *st, const struct deploy *d, struct err *e)
  * deploy. Order and cursor: -first_ns, service, deploy. */
 static void deploys_sql(struct list_read *l)
 {
-	buf_text(&l->sql, "SELECT s.text, v.text, d.first_ns, d.last_ns, d.windows, d.hosts, a.labels FROM ("
-			  "SELECT service, deploy, min(first_ns) AS first_ns, max(last_ns) AS last_ns,"
-			  " sum(windows) AS windows, count(DISTINCT host) AS hosts FROM seen WHERE 1");
+	buf_text(&l->sql,
+		"SELECT s.text, v.text, d.first_ns, d.last_ns, d.windows, d.hosts, a.labels FROM ("
+		"SELECT service, deploy, min(first_ns) AS first_ns, max(last_ns) AS last_ns,"
+		" sum(windows) AS windows, count(DISTINCT host) AS hosts FROM seen WHERE 1");
 	filter_sql(&l->filter, &l->sql);
-	buf_text(&l->sql, " GROUP BY service, deploy UNION ALL "
-			  "SELECT service, deploy, announced_ns, announced_ns, 0, 0 FROM"
-			  " (SELECT *, 0 AS host, 0 AS worker FROM deploy) a WHERE NOT EXISTS"
-			  " (SELECT 1 FROM seen w WHERE w.service = a.service AND w.deploy = a.deploy)");
+	buf_text(&l->sql,
+		" GROUP BY service, deploy UNION ALL "
+		"SELECT service, deploy, announced_ns, announced_ns, 0, 0 FROM"
+		" (SELECT *, 0 AS host, 0 AS worker FROM deploy) a WHERE NOT EXISTS"
+		" (SELECT 1 FROM seen w WHERE w.service = a.service AND w.deploy = a.deploy)");
 	filter_sql(&l->filter, &l->sql);
-	buf_text(&l->sql, ") d JOIN name s ON s.id = d.service JOIN name v ON v.id = d.deploy"
-			  " LEFT JOIN deploy a ON a.service = d.service AND a.deploy = d.deploy"
-			  " WHERE v.text <> '' AND d.last_ns >= ? AND d.first_ns < ?"
-			  " AND (-d.first_ns, s.text, v.text) > (-?, ?, ?)"
-			  " ORDER BY -d.first_ns, s.text, v.text LIMIT ?");
+	buf_text(&l->sql,
+		") d JOIN name s ON s.id = d.service JOIN name v ON v.id = d.deploy"
+		" LEFT JOIN deploy a ON a.service = d.service AND a.deploy = d.deploy"
+		" WHERE v.text <> '' AND d.last_ns >= ? AND d.first_ns < ?"
+		" AND (-d.first_ns, s.text, v.text) > (-?, ?, ?)"
+		" ORDER BY -d.first_ns, s.text, v.text LIMIT ?");
 }
 
 static int deploy_row(struct list_read *l, const struct stmt *s, void *item, struct err *e)
@@ -139,7 +143,8 @@ static int deploys_read(struct list_read *l, struct deploy_list *out, struct err
 	return rc;
 }
 
-int store_deploys(struct store *st, const struct query *q, struct arena *a, struct deploy_list *out, struct err *e)
+int store_deploys(
+	struct store *st, const struct query *q, struct arena *a, struct deploy_list *out, struct err *e)
 {
 	struct list_read l;
 	struct reader *r;

@@ -9,13 +9,17 @@ static void services_sql(struct list_read *l)
 {
 	buf_text(&l->sql,
 		"SELECT n.text,"
-		" (SELECT v.text FROM seen d JOIN name v ON v.id = d.deploy WHERE d.service = seen.service GROUP BY d.deploy"
+		" (SELECT v.text FROM seen d JOIN name v ON v.id = d.deploy WHERE d.service = seen.service "
+		"GROUP BY d.deploy"
 		"  ORDER BY v.text = '', min(d.first_ns) DESC, v.text DESC LIMIT 1),"
-		" count(DISTINCT host), count(DISTINCT nullif(deploy, ifnull(" NAMELESS ", 0))), sum(windows),"
+		" count(DISTINCT host), count(DISTINCT nullif(deploy, ifnull(" NAMELESS
+		", 0))), sum(windows),"
 		" min(first_ns), max(last_ns)"
 		" FROM seen JOIN name n ON n.id = seen.service WHERE n.text > ?");
 	filter_sql(&l->filter, &l->sql);
-	buf_text(&l->sql, " GROUP BY seen.service HAVING max(last_ns) >= ? AND min(first_ns) < ? ORDER BY n.text LIMIT ?");
+	buf_text(&l->sql,
+		" GROUP BY seen.service HAVING max(last_ns) >= ? AND min(first_ns) < ? ORDER BY n.text LIMIT "
+		"?");
 }
 
 static int service_row(struct list_read *l, const struct stmt *s, void *item, struct err *e)
@@ -49,11 +53,13 @@ static int services_read(struct list_read *l, struct service_list *out, struct e
 	rc = list_rows(l, service_row, sizeof(*out->v), &v, &out->n, e);
 	out->v = v;
 	if (l->more && out->n > 0)
-		out->next = cursor_write(CURSOR_SERVICES, &(struct cursor){ .a = out->v[out->n - 1].service }, l->arena);
+		out->next = cursor_write(
+			CURSOR_SERVICES, &(struct cursor){ .a = out->v[out->n - 1].service }, l->arena);
 	return rc;
 }
 
-int store_services(struct store *st, const struct query *q, struct arena *a, struct service_list *out, struct err *e)
+int store_services(
+	struct store *st, const struct query *q, struct arena *a, struct service_list *out, struct err *e)
 {
 	struct list_read l;
 	struct reader *r;
@@ -87,13 +93,16 @@ static void hosts_sql(struct list_read *l)
 	newest_sql(l, "service");
 	buf_text(&l->sql, "), (SELECT text FROM name WHERE id = ");
 	newest_sql(l, "deploy");
-	buf_text(&l->sql, "), h.workers, h.windows, h.first_ns, h.last_ns FROM ("
-			  "SELECT host, text, count(DISTINCT service << 32 | worker) AS workers, sum(windows) AS windows,"
-			  " min(first_ns) AS first_ns, max(last_ns) AS last_ns"
-			  " FROM seen JOIN name ON name.id = seen.host WHERE text > ?");
+	buf_text(&l->sql,
+		"), h.workers, h.windows, h.first_ns, h.last_ns FROM ("
+		"SELECT host, text, count(DISTINCT service << 32 | worker) AS workers, sum(windows) AS "
+		"windows,"
+		" min(first_ns) AS first_ns, max(last_ns) AS last_ns"
+		" FROM seen JOIN name ON name.id = seen.host WHERE text > ?");
 	filter_sql(&l->filter, &l->sql);
-	buf_text(&l->sql, " GROUP BY host HAVING max(last_ns) >= ? AND min(first_ns) < ? ORDER BY text LIMIT ?) h"
-			  " ORDER BY h.text");
+	buf_text(&l->sql,
+		" GROUP BY host HAVING max(last_ns) >= ? AND min(first_ns) < ? ORDER BY text LIMIT ?) h"
+		" ORDER BY h.text");
 }
 
 static int host_row(struct list_read *l, const struct stmt *s, void *item, struct err *e)
@@ -129,11 +138,13 @@ static int hosts_read(struct list_read *l, struct host_list *out, struct err *e)
 	rc = list_rows(l, host_row, sizeof(*out->v), &v, &out->n, e);
 	out->v = v;
 	if (l->more && out->n > 0)
-		out->next = cursor_write(CURSOR_HOSTS, &(struct cursor){ .a = out->v[out->n - 1].host }, l->arena);
+		out->next = cursor_write(
+			CURSOR_HOSTS, &(struct cursor){ .a = out->v[out->n - 1].host }, l->arena);
 	return rc;
 }
 
-int store_hosts(struct store *st, const struct query *q, struct arena *a, struct host_list *out, struct err *e)
+int store_hosts(
+	struct store *st, const struct query *q, struct arena *a, struct host_list *out, struct err *e)
 {
 	struct list_read l;
 	struct reader *r;

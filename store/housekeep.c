@@ -3,8 +3,8 @@
 #include "base/clock.h"
 
 enum {
-	HOUSEKEEP_SLICE = 200,	      /* windows or rollups in one transaction */
-	HOUSEKEEP_PAGES = 2000,	      /* given back to the disk in one transaction */
+	HOUSEKEEP_SLICE = 200,	       /* windows or rollups in one transaction */
+	HOUSEKEEP_PAGES = 2000,	       /* given back to the disk in one transaction */
 	HOUSEKEEP_ROUNDS_MAX = 100000, /* slices in one run; the next run goes on */
 };
 
@@ -67,24 +67,29 @@ static int drop_rows(struct writer *w, void *arg, struct err *e)
 	return delete_rows(w, arg, e);
 }
 
-static const char sql_windows[] = "DELETE FROM window WHERE row IN"
-				  " (SELECT row FROM window WHERE start_ns < ? ORDER BY start_ns, id LIMIT ?)";
+static const char sql_windows[] =
+	"DELETE FROM window WHERE row IN"
+	" (SELECT row FROM window WHERE start_ns < ? ORDER BY start_ns, id LIMIT ?)";
 
 /* What goes with the rollups: "before" is in hours or in nanoseconds. */
 static const struct {
 	const char *sql;
 	bool hours;
 } rollup_drops[] = {
-	{ "DELETE FROM rollup WHERE row IN (SELECT row FROM rollup WHERE hour < ? ORDER BY hour LIMIT ?)", true },
+	{ "DELETE FROM rollup WHERE row IN (SELECT row FROM rollup WHERE hour < ? ORDER BY hour LIMIT ?)",
+		true },
 	/* Ids stay as long as their window does: a repeat must be known as one. */
 	{ "DELETE FROM window_id WHERE id IN (SELECT i.id FROM window_id i WHERE i.start_ns < ?"
 	  " AND NOT EXISTS (SELECT 1 FROM window w WHERE w.row = i.row) ORDER BY i.start_ns LIMIT ?)",
 		false },
-	{ "DELETE FROM seen WHERE (service, deploy, host, worker) IN (SELECT service, deploy, host, worker FROM seen"
+	{ "DELETE FROM seen WHERE (service, deploy, host, worker) IN (SELECT service, deploy, host, worker "
+	  "FROM seen"
 	  " WHERE last_ns < ? LIMIT ?)",
 		false },
-	{ "DELETE FROM deploy WHERE (service, deploy) IN (SELECT service, deploy FROM deploy d WHERE announced_ns < ?"
-	  " AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.service = d.service AND s.deploy = d.deploy) LIMIT ?)",
+	{ "DELETE FROM deploy WHERE (service, deploy) IN (SELECT service, deploy FROM deploy d WHERE "
+	  "announced_ns < ?"
+	  " AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.service = d.service AND s.deploy = d.deploy) LIMIT "
+	  "?)",
 		false },
 	{ "DELETE FROM alert WHERE id IN (SELECT id FROM alert WHERE updated_ns < ?"
 	  " AND state NOT IN ('pending', 'firing') LIMIT ?)",
@@ -131,7 +136,8 @@ static int empty_log(struct writer *w, void *arg, struct err *e)
 
 /* ---- all of it */
 
-static int run_slices(struct writer *w, writer_work *work, struct slice *sl, struct metric *count, struct err *e)
+static int run_slices(
+	struct writer *w, writer_work *work, struct slice *sl, struct metric *count, struct err *e)
 {
 	int rc = OK;
 
@@ -177,7 +183,8 @@ static int drop_over_cap(struct writer *w, struct housekeep *h, struct err *e)
 		if (rc == OK)
 			rc = writer_do(w, measure, &size, 0, e);
 	}
-	for (int round = 0; rc == OK && size.free_pages > HOUSEKEEP_PAGES / 4 && round < HOUSEKEEP_ROUNDS_MAX; round++) {
+	for (int round = 0; rc == OK && size.free_pages > HOUSEKEEP_PAGES / 4 && round < HOUSEKEEP_ROUNDS_MAX;
+		round++) {
 		rc = writer_do(w, give_back, NULL, HOUSEKEEP_SLICE, e);
 		if (rc == OK)
 			rc = writer_do(w, measure, &size, 0, e);

@@ -1,7 +1,7 @@
 #include "store/list.h"
 
-int list_init(struct list_read *l, enum cursor_list list, const struct query *q, struct reader *r, struct arena *a,
-	struct err *e)
+int list_init(struct list_read *l, enum cursor_list list, const struct query *q, struct reader *r,
+	struct arena *a, struct err *e)
 {
 	int rc;
 
@@ -44,7 +44,8 @@ int list_rows(struct list_read *l, list_row *row, size_t each, void **v, size_t 
 	if (rc == OK)
 		rc = close_rc;
 	if (rc == OK && arena_full(l->arena))
-		rc = err_set(e, E_LIMIT, "answer: larger than %zu bytes: ask for less at a time (limit)", l->arena->cap);
+		rc = err_set(e, E_LIMIT, "answer: larger than %zu bytes: ask for less at a time (limit)",
+			l->arena->cap);
 	if (rc < 0)
 		*n = 0;
 	return rc;

@@ -22,8 +22,8 @@ struct list_read {
 
 /* Reads cursor and filter. The statement is then built in l->sql, opened with list_open and bound; its LIMIT ? is the
  * last parameter and bound by list_rows. List_close frees, whatever happened. */
-int list_init(struct list_read *l, enum cursor_list list, const struct query *q, struct reader *r, struct arena *a,
-	struct err *e) MUST_USE;
+int list_init(struct list_read *l, enum cursor_list list, const struct query *q, struct reader *r,
+	struct arena *a, struct err *e) MUST_USE;
 void list_fini(struct list_read *l);
 int list_open(struct list_read *l, struct err *e) MUST_USE;
 

@@ -28,7 +28,8 @@ static int merge_op(struct merging *m, uint32_t id, struct str record, struct er
 	if (rc < 0)
 		return rc;
 	rc = profile_merge_add_op(m->merge, &m->op);
-	return rc < 0 ? err_set(e, rc, "merging: more than %d different ops: ask for a shorter range or one service",
+	return rc < 0 ? err_set(e, rc,
+				"merging: more than %d different ops: ask for a shorter range or one service",
 				MERGED_OPS_MAX)
 		      : OK;
 }
@@ -41,7 +42,8 @@ static int merge_row(void *arg, const struct scan_row *row, struct err *e)
 	uint32_t id;
 	int rc = codec_ops_open(&ops, row->ops, e), more = 1;
 
-	profile_merge_add_steps(m->merge, row->windows, row->steps, row->has_device, row->first_ns, row->last_ns);
+	profile_merge_add_steps(
+		m->merge, row->windows, row->steps, row->has_device, row->first_ns, row->last_ns);
 	while (rc == OK && (more = codec_ops_next(&ops, &id, &record, e)) > 0)
 		rc = merge_op(m, id, record, e);
 	return rc < 0 ? rc : more;
@@ -61,7 +63,8 @@ static int merged_read(struct merging *m, int64_t *tier_ns, struct err *e)
 	return rc;
 }
 
-int store_merged(struct store *st, const struct query *q, struct profile_merge **out, int64_t *tier_ns, struct err *e)
+int store_merged(
+	struct store *st, const struct query *q, struct profile_merge **out, int64_t *tier_ns, struct err *e)
 {
 	struct merging m = { .query = q };
 	int rc = reader_take(&st->readers, &m.reader, e);

@@ -12,7 +12,8 @@ enum {
 	NAMES_BYTES_MAX = 64 << 20, /* of texts kept in memory */
 	NAMES_TRIM = 32 << 20,	    /* names_trim forgets above this */
 	NAMES_KEYS_MAX = 1 << 20,
-	NAMES_ID_MAX = 16 << 20, /* ids in the database; more is not a fleet but an op name that should be normalised */
+	NAMES_ID_MAX = 16
+		<< 20, /* ids in the database; more is not a fleet but an op name that should be normalised */
 };
 
 struct named {
@@ -179,7 +180,8 @@ int names_make_op(struct names *n, enum op_kind kind, struct str name, uint32_t 
 
 	if (rc < 0 || *id != NAMES_NONE)
 		return rc;
-	return op_lookup(n, "INSERT INTO op (name, kind) VALUES (?, ?) RETURNING id", op_key(kind, name, room), id, e);
+	return op_lookup(
+		n, "INSERT INTO op (name, kind) VALUES (?, ?) RETURNING id", op_key(kind, name, room), id, e);
 }
 
 /* ---- from ids */
@@ -199,7 +201,8 @@ static int unknown_id(uint32_t id, struct err *e)
 }
 
 /* Reads the text (column 0) and, for ops, the kind (column 1) of the one row. */
-static int load_named(struct names *n, struct stmt *s, bool with_kind, uint32_t id, struct named *out, struct err *e)
+static int load_named(
+	struct names *n, struct stmt *s, bool with_kind, uint32_t id, struct named *out, struct err *e)
 {
 	struct str word;
 	int rc, kind_rc = OK;

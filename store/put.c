@@ -18,7 +18,8 @@ static int put_id(struct writer *w, const struct window *win, bool *fresh, struc
 	return rc;
 }
 
-static int put_who(struct writer *w, const struct window *win, struct who *who, uint32_t *source, struct err *e)
+static int put_who(
+	struct writer *w, const struct window *win, struct who *who, uint32_t *source, struct err *e)
 {
 	int rc = names_make(w->names, win->service, &who->service, e);
 
@@ -54,12 +55,14 @@ static int put_blobs(struct writer *w, const struct window *win, struct err *e)
 	return rc == OK ? buf_finish(&w->rest, "window's labels and gauges", e) : rc;
 }
 
-static int put_row(struct writer *w, const struct window *win, const struct who *who, uint32_t source, struct err *e)
+static int put_row(
+	struct writer *w, const struct window *win, const struct who *who, uint32_t source, struct err *e)
 {
 	struct stmt s;
 
 	stmt_open(&s, w->db,
-		"INSERT INTO window (row, id, service, deploy, host, worker, source, start_ns, dur_ns, steps, steps_from,"
+		"INSERT INTO window (row, id, service, deploy, host, worker, source, start_ns, dur_ns, "
+		"steps, steps_from,"
 		" has_device, flags, launches, events, skipped, ops, rest)"
 		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	stmt_i64(&s, w->next_row);
@@ -90,7 +93,8 @@ static int put_seen(struct writer *w, const struct window *win, const struct who
 	stmt_open(&s, w->db,
 		"INSERT INTO seen (service, deploy, host, worker, windows, first_ns, last_ns)"
 		" VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (service, deploy, host, worker) DO UPDATE SET"
-		" windows = windows + 1, first_ns = min(first_ns, excluded.first_ns), last_ns = max(last_ns, excluded.last_ns)");
+		" windows = windows + 1, first_ns = min(first_ns, excluded.first_ns), last_ns = max(last_ns, "
+		"excluded.last_ns)");
 	stmt_i64(&s, who->service);
 	stmt_i64(&s, who->deploy);
 	stmt_i64(&s, who->host);

@@ -4,8 +4,9 @@
 #include "base/mem.h"
 #include "base/must.h"
 
-static const int64_t reader_wait_ns = 10 * NS_PER_S;	 /* for an idle connection */
-static const int64_t reader_deadline_ns = 20 * NS_PER_S; /* for all of a question: a snapshot held keeps the log growing */
+static const int64_t reader_wait_ns = 10 * NS_PER_S; /* for an idle connection */
+static const int64_t reader_deadline_ns = 20 *
+	NS_PER_S; /* for all of a question: a snapshot held keeps the log growing */
 
 static void reader_close(struct reader *r)
 {
@@ -59,7 +60,8 @@ int reader_take(struct readers *rs, struct reader **out, struct err *e)
 
 	*out = NULL;
 	if (rc < 0)
-		return err_set(e, E_BUSY, "store: %zu questions are being answered already, try again later", rs->n);
+		return err_set(
+			e, E_BUSY, "store: %zu questions are being answered already, try again later", rs->n);
 	r = p;
 	db_deadline(r->db, clock_mono_ns() + reader_deadline_ns);
 	rc = db_exec(r->db, "BEGIN", e);

@@ -8,7 +8,7 @@
 #include "base/file.h"
 
 enum {
-	RESERVE_BYTES = 16 << 20,  /* the log grows to half of it before the writer empties it */
+	RESERVE_BYTES = 16 << 20,   /* the log grows to half of it before the writer empties it */
 	RESERVE_PLENTY = 128 << 20, /* free bytes below which it is not made */
 };
 

@@ -134,8 +134,8 @@ static int add_stored(struct rollups *r, struct rollup *one, struct err *e)
 		" WHERE service = ? AND host = ? AND hour = ? AND deploy = ? AND worker = ?");
 	bind_key(&s, &one->key);
 	if (stmt_row(&s)) {
-		profile_merge_add_steps(one->merge, stmt_get_u64(&s, 0), stmt_get_u64(&s, 1), stmt_get_i64(&s, 2) != 0,
-			stmt_get_i64(&s, 3), stmt_get_i64(&s, 4));
+		profile_merge_add_steps(one->merge, stmt_get_u64(&s, 0), stmt_get_u64(&s, 1),
+			stmt_get_i64(&s, 2) != 0, stmt_get_i64(&s, 3), stmt_get_i64(&s, 4));
 		rc = add_stored_ops(r, one->merge, stmt_get_str(&s, 5), e);
 	}
 	close_rc = stmt_close(&s, rc == OK ? e : NULL);
@@ -212,8 +212,10 @@ static int store_one(struct rollups *r, const struct rollup_key *key, const stru
 	if (rc < 0)
 		return rc;
 	stmt_open(&s, r->db,
-		"INSERT INTO rollup (service, host, hour, deploy, worker, windows, steps, has_device, first_ns, last_ns, ops)"
-		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (service, host, hour, deploy, worker) DO UPDATE SET"
+		"INSERT INTO rollup (service, host, hour, deploy, worker, windows, steps, has_device, "
+		"first_ns, last_ns, ops)"
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (service, host, hour, deploy, worker) "
+		"DO UPDATE SET"
 		" windows = excluded.windows, steps = excluded.steps, has_device = excluded.has_device,"
 		" first_ns = excluded.first_ns, last_ns = excluded.last_ns, ops = excluded.ops");
 	bind_key(&s, key);

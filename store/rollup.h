@@ -20,7 +20,8 @@ struct rollups;
 struct rollups *rollups_new(struct db *db, struct names *names, struct metric *dropped);
 void rollups_free(struct rollups *r);
 int rollups_add(struct rollups *r, const struct window *w, const struct who *who, struct err *e) MUST_USE;
-int rollups_flush(struct rollups *r, struct err *e) MUST_USE; /* writes what was added; nothing is left then */
-void rollups_drop(struct rollups *r);			      /* forgets what was added and not written */
+int rollups_flush(
+	struct rollups *r, struct err *e) MUST_USE; /* writes what was added; nothing is left then */
+void rollups_drop(struct rollups *r);		    /* forgets what was added and not written */
 
 #endif

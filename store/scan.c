@@ -75,8 +75,8 @@ int scan_plan(struct scan *sc, const struct filter *f, bool want_hours, struct r
 
 /* ---- running */
 
-static int scan_raw(const struct scan *sc, int64_t from, int64_t to, struct reader *r, scan_visit *visit, void *arg,
-	struct err *e)
+static int scan_raw(const struct scan *sc, int64_t from, int64_t to, struct reader *r, scan_visit *visit,
+	void *arg, struct err *e)
 {
 	struct buf sql;
 	struct stmt s;
@@ -85,7 +85,8 @@ static int scan_raw(const struct scan *sc, int64_t from, int64_t to, struct read
 	if (from >= to)
 		return OK;
 	buf_init(&sql, FILTER_SQL_MAX);
-	buf_text(&sql, "SELECT start_ns, steps, has_device, ops FROM window WHERE start_ns >= ? AND start_ns < ?");
+	buf_text(&sql,
+		"SELECT start_ns, steps, has_device, ops FROM window WHERE start_ns >= ? AND start_ns < ?");
 	filter_sql(&sc->filter, &sql);
 	rc = buf_finish(&sql, "query", e);
 	if (rc < 0)
@@ -115,7 +116,9 @@ out:
 /* Rows over all hosts where no host and no worker is named, else those of the hosts. */
 static void rollup_sql(const struct filter *f, struct buf *sql)
 {
-	buf_text(sql, "SELECT windows, steps, has_device, first_ns, last_ns, ops FROM rollup WHERE hour >= ? AND hour < ?");
+	buf_text(sql,
+		"SELECT windows, steps, has_device, first_ns, last_ns, ops FROM rollup WHERE hour >= ? AND "
+		"hour < ?");
 	if (f->service == NAMES_NONE)
 		buf_text(sql, " AND service IN (SELECT DISTINCT service FROM seen)");
 	if (f->host == NAMES_NONE && f->worker == NAMES_NONE)

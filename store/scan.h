@@ -17,18 +17,20 @@ static inline int64_t hour_of(int64_t ns)
 
 struct scan {
 	struct filter filter;
-	bool empty;		   /* nothing matches */
-	int64_t first_ns, last_ns; /* starts that can be in the answer: the range within the life of what is named */
-	bool hours;		   /* some hours come from rollups */
-	bool raw_gone;		   /* windows of a part of the range are not kept any more */
+	bool empty; /* nothing matches */
+	int64_t first_ns,
+		last_ns; /* starts that can be in the answer: the range within the life of what is named */
+	bool hours;	 /* some hours come from rollups */
+	bool raw_gone;	 /* windows of a part of the range are not kept any more */
 	struct {
 		int64_t from_ns, to_ns;
-	} raw[2];		   /* before and behind the hours; the first alone without hours */
+	} raw[2]; /* before and behind the hours; the first alone without hours */
 	int64_t hour_from, hour_to;
 };
 
 /* want_hours: an answer by the hour will do. Without it rollups stand in only for windows that are gone. */
-int scan_plan(struct scan *sc, const struct filter *f, bool want_hours, struct reader *r, struct err *e) MUST_USE;
+int scan_plan(
+	struct scan *sc, const struct filter *f, bool want_hours, struct reader *r, struct err *e) MUST_USE;
 
 struct scan_row {
 	int64_t first_ns, last_ns; /* starts; alike for a window */

@@ -22,7 +22,8 @@ static const char schema_v1[] =
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
 	"INSERT INTO meta VALUES ('raw_from_ns', 0);"
 	"CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;"
-	"CREATE TABLE op (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (name, kind)) STRICT;"
+	"CREATE TABLE op (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (name, "
+	"kind)) STRICT;"
 
 	"CREATE TABLE window_id (id BLOB PRIMARY KEY, row INTEGER NOT NULL, start_ns INTEGER NOT NULL)"
 	" STRICT, WITHOUT ROWID;"
@@ -30,8 +31,10 @@ static const char schema_v1[] =
 
 	"CREATE TABLE window (row INTEGER PRIMARY KEY, id BLOB NOT NULL, service INTEGER NOT NULL,"
 	" deploy INTEGER NOT NULL, host INTEGER NOT NULL, worker INTEGER NOT NULL, source INTEGER NOT NULL,"
-	" start_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL, steps INTEGER NOT NULL, steps_from TEXT NOT NULL,"
-	" has_device INTEGER NOT NULL, flags INTEGER NOT NULL, launches INTEGER NOT NULL, events INTEGER NOT NULL,"
+	" start_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL, steps INTEGER NOT NULL, steps_from TEXT NOT "
+	"NULL,"
+	" has_device INTEGER NOT NULL, flags INTEGER NOT NULL, launches INTEGER NOT NULL, events INTEGER NOT "
+	"NULL,"
 	" skipped INTEGER NOT NULL, ops BLOB NOT NULL, rest BLOB NOT NULL) STRICT;"
 	/* Both hold every column that filters, so that windows that do not match are never read. */
 	"CREATE INDEX window_start ON window (start_ns, id, service, deploy, host, worker);"
@@ -39,20 +42,24 @@ static const char schema_v1[] =
 
 	"CREATE TABLE rollup (row INTEGER PRIMARY KEY, hour INTEGER NOT NULL, service INTEGER NOT NULL,"
 	" deploy INTEGER NOT NULL, host INTEGER NOT NULL, worker INTEGER NOT NULL, windows INTEGER NOT NULL,"
-	" steps INTEGER NOT NULL, has_device INTEGER NOT NULL, first_ns INTEGER NOT NULL, last_ns INTEGER NOT NULL,"
+	" steps INTEGER NOT NULL, has_device INTEGER NOT NULL, first_ns INTEGER NOT NULL, last_ns INTEGER "
+	"NOT NULL,"
 	" ops BLOB NOT NULL) STRICT;"
 	"CREATE UNIQUE INDEX rollup_key ON rollup (service, host, hour, deploy, worker);"
 	"CREATE INDEX rollup_hour ON rollup (hour);"
 
 	"CREATE TABLE seen (service INTEGER NOT NULL, deploy INTEGER NOT NULL, host INTEGER NOT NULL,"
-	" worker INTEGER NOT NULL, windows INTEGER NOT NULL, first_ns INTEGER NOT NULL, last_ns INTEGER NOT NULL,"
+	" worker INTEGER NOT NULL, windows INTEGER NOT NULL, first_ns INTEGER NOT NULL, last_ns INTEGER NOT "
+	"NULL,"
 	" PRIMARY KEY (service, deploy, host, worker)) STRICT, WITHOUT ROWID;"
 	"CREATE INDEX seen_host ON seen (host);"
 
-	"CREATE TABLE deploy (service INTEGER NOT NULL, deploy INTEGER NOT NULL, announced_ns INTEGER NOT NULL,"
+	"CREATE TABLE deploy (service INTEGER NOT NULL, deploy INTEGER NOT NULL, announced_ns INTEGER NOT "
+	"NULL,"
 	" labels BLOB NOT NULL, PRIMARY KEY (service, deploy)) STRICT, WITHOUT ROWID;"
 
-	"CREATE TABLE alert (id TEXT PRIMARY KEY, state TEXT NOT NULL, kind TEXT NOT NULL, service TEXT NOT NULL,"
+	"CREATE TABLE alert (id TEXT PRIMARY KEY, state TEXT NOT NULL, kind TEXT NOT NULL, service TEXT NOT "
+	"NULL,"
 	" deploy TEXT NOT NULL, deploy_before TEXT NOT NULL, op TEXT NOT NULL, sentence TEXT NOT NULL,"
 	" started_ns INTEGER NOT NULL, fired_ns INTEGER NOT NULL, resolved_ns INTEGER NOT NULL,"
 	" updated_ns INTEGER NOT NULL, windows_before INTEGER NOT NULL, windows_after INTEGER NOT NULL,"
@@ -74,10 +81,12 @@ static int schema_known(struct db *db, const char *path, int64_t version, struct
 	if (rc < 0)
 		return rc;
 	if (application != SCHEMA_APPLICATION && (tables > 0 || version > 0))
-		return err_set(e, E_USAGE, "%s: a database, but not one of Trainspotter: choose another folder", path);
+		return err_set(e, E_USAGE,
+			"%s: a database, but not one of Trainspotter: choose another folder", path);
 	if (version > SCHEMA_VERSION)
 		return err_set(e, E_UNSUPPORTED,
-			"%s: written by a newer Trainspotter (schema %lld, this program knows %d): install that version "
+			"%s: written by a newer Trainspotter (schema %lld, this program knows %d): install "
+			"that version "
 			"again, or choose another folder",
 			path, (long long)version, SCHEMA_VERSION);
 	return OK;
@@ -88,8 +97,8 @@ static int schema_step(struct db *db, int64_t from, struct err *e)
 	char mark[96];
 	int rc = db_exec(db, "BEGIN IMMEDIATE", e);
 
-	snprintf(mark, sizeof(mark), "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT", (int)from + 1,
-		SCHEMA_APPLICATION);
+	snprintf(mark, sizeof(mark), "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
+		(int)from + 1, SCHEMA_APPLICATION);
 	if (rc == OK)
 		rc = db_exec(db, schema_steps[from], e);
 	if (rc == OK)

@@ -22,7 +22,7 @@
 
 enum {
 	STORE_READERS_MAX = 64,
-	STORE_FREE_BYTES = 16 << 20, /* of the disk: less is no room, since a batch may need that much */
+	STORE_FREE_BYTES = 16 << 20,  /* of the disk: less is no room, since a batch may need that much */
 	STORE_ROOM_BYTES = 256 << 10, /* written to try it: quotas do not show in the disk's free bytes */
 };
 static const int64_t store_probe_ns = NS_PER_S; /* between tries whether a full disk has room again */
@@ -38,7 +38,8 @@ static int lock_dir(struct store *st, struct err *e)
 		return err_set(e, E_LIMIT, "%s: path longer than %d bytes", st->dir, PATH_MAX);
 	rc = file_lock(path, &st->lock_fd, e);
 	if (rc == E_BUSY)
-		return err_set(e, E_BUSY, "%s: another process has this store open: stop it, or choose another folder",
+		return err_set(e, E_BUSY,
+			"%s: another process has this store open: stop it, or choose another folder",
 			st->dir);
 	return rc;
 }
@@ -80,12 +81,16 @@ static int open_files(struct store *st, struct err *e)
 
 static void make_metrics(struct store *st, struct metrics *ms)
 {
-	st->accepted = metric_counter(ms, "trainspotter_store_windows_total", "result=\"accepted\"", "Windows put.");
-	st->duplicates = metric_counter(ms, "trainspotter_store_windows_total", "result=\"duplicate\"", "Windows put.");
-	st->queries = metric_counter(ms, "trainspotter_store_queries_total", NULL, "Questions asked of the store.");
+	st->accepted = metric_counter(
+		ms, "trainspotter_store_windows_total", "result=\"accepted\"", "Windows put.");
+	st->duplicates = metric_counter(
+		ms, "trainspotter_store_windows_total", "result=\"duplicate\"", "Windows put.");
+	st->queries = metric_counter(
+		ms, "trainspotter_store_queries_total", NULL, "Questions asked of the store.");
 	st->dropped = metric_counter(ms, "trainspotter_store_windows_dropped_total", NULL,
 		"Windows dropped for age or size; their rollups stay.");
-	st->bytes = metric_gauge(ms, "trainspotter_store_bytes", NULL, "Size of the database at the last housekeeping.");
+	st->bytes = metric_gauge(
+		ms, "trainspotter_store_bytes", NULL, "Size of the database at the last housekeeping.");
 }
 
 int store_open_sqlite(struct store **out, const struct store_settings *settings, struct err *e)
@@ -108,7 +113,8 @@ int store_open_sqlite(struct store **out, const struct store_settings *settings,
 		st = NULL;
 	} else {
 		reserve_make(st->dir);
-		log_info("store.open", "dir=\"%s\" readers=%zu sqlite=%s", st->dir, st->readers.n, sqlite3_libversion());
+		log_info("store.open", "dir=\"%s\" readers=%zu sqlite=%s", st->dir, st->readers.n,
+			sqlite3_libversion());
 	}
 	*out = st;
 	return rc;
@@ -214,7 +220,8 @@ int store_ready(struct store *st, struct err *e)
 		if (rc == OK)
 			return writer_do(st->writer, clear_room, NULL, 1, e);
 	}
-	return err_set(e, E_FULL, "%s: no space left on the disk: windows are refused until there is", st->dir);
+	return err_set(
+		e, E_FULL, "%s: no space left on the disk: windows are refused until there is", st->dir);
 }
 
 static int limit_pages(struct writer *w, void *arg, struct err *e)

@@ -23,34 +23,39 @@
 struct store;
 
 struct store_settings {
-	const char *dir;	    /* made when missing */
-	int64_t retention_raw_ns;   /* windows older than this (by their own time) are dropped; 0: never */
+	const char *dir;	     /* made when missing */
+	int64_t retention_raw_ns;    /* windows older than this (by their own time) are dropped; 0: never */
 	int64_t retention_rollup_ns; /* hourly rollups; 0: never */
-	int64_t max_bytes;	    /* size of the database, oldest windows go first, then oldest hours; 0: no cap */
-	int readers;		    /* reading connections; 0: one a core, two at least */
-	struct metrics *metrics;    /* may be NULL */
+	int64_t max_bytes; /* size of the database, oldest windows go first, then oldest hours; 0: no cap */
+	int readers;	   /* reading connections; 0: one a core, two at least */
+	struct metrics *metrics; /* may be NULL */
 };
 
 /* E_BUSY: another process has it open. E_CORRUPT: damaged, with what to do. E_UNSUPPORTED: written by a newer version. */
 int store_open_sqlite(struct store **out, const struct store_settings *settings, struct err *e) MUST_USE;
-void store_close(struct store *st); /* does the writes under way first; no call may be inside it; NULL is fine */
+void store_close(
+	struct store *st); /* does the writes under way first; no call may be inside it; NULL is fine */
 
 /* ---- writing: durable when the call returns OK. E_FULL when the disk is full, E_BUSY when the writer's queue is. */
 struct put_result {
 	uint64_t accepted, duplicates;
 };
 /* All of them or, on any error, none. E_FORMAT and E_LIMIT from window_check, with "windows[3]: " in front. */
-int store_put(struct store *st, const struct window *windows, size_t n, struct put_result *out, struct err *e) MUST_USE;
+int store_put(struct store *st, const struct window *windows, size_t n, struct put_result *out,
+	struct err *e) MUST_USE;
 
 struct deploy {
 	struct str service, deploy;
-	int64_t first_ns, last_ns; /* first and last window's start; without windows when it was announced (put: first_ns) */
+	int64_t first_ns,
+		last_ns; /* first and last window's start; without windows when it was announced (put: first_ns) */
 	uint64_t windows, hosts;
 	struct label *labels; /* as announced */
 	size_t n_labels;
 };
-int store_put_deploy(struct store *st, const struct deploy *d, struct err *e) MUST_USE; /* announces; repeats update */
-int store_put_alert(struct store *st, const struct alert *a, struct err *e) MUST_USE;	 /* by id: new or replaced */
+int store_put_deploy(
+	struct store *st, const struct deploy *d, struct err *e) MUST_USE; /* announces; repeats update */
+int store_put_alert(
+	struct store *st, const struct alert *a, struct err *e) MUST_USE; /* by id: new or replaced */
 
 /* Drops what is past retention and over the size cap. now_ns: wall. */
 int store_housekeep(struct store *st, int64_t now_ns, struct err *e) MUST_USE;
@@ -68,8 +73,8 @@ struct service_list {
 	size_t n;
 	struct str next;
 };
-int store_services(struct store *st, const struct query *q, struct arena *a, struct service_list *out, struct err *e)
-	MUST_USE;
+int store_services(struct store *st, const struct query *q, struct arena *a, struct service_list *out,
+	struct err *e) MUST_USE;
 
 struct host_item {
 	struct str host, service, deploy; /* service and deploy of its newest window of those asked for */
@@ -81,15 +86,16 @@ struct host_list {
 	size_t n;
 	struct str next;
 };
-int store_hosts(struct store *st, const struct query *q, struct arena *a, struct host_list *out, struct err *e) MUST_USE;
+int store_hosts(struct store *st, const struct query *q, struct arena *a, struct host_list *out,
+	struct err *e) MUST_USE;
 
 struct deploy_list { /* newest first_ns first */
 	struct deploy *v;
 	size_t n;
 	struct str next;
 };
-int store_deploys(struct store *st, const struct query *q, struct arena *a, struct deploy_list *out, struct err *e)
-	MUST_USE;
+int store_deploys(struct store *st, const struct query *q, struct arena *a, struct deploy_list *out,
+	struct err *e) MUST_USE;
 
 /* Windows by start (then id), with or without their ops, labels and gauges. */
 struct window_list {
@@ -97,18 +103,18 @@ struct window_list {
 	size_t n;
 	struct str next;
 };
-int store_windows(struct store *st, const struct query *q, bool whole, struct arena *a, struct window_list *out,
-	struct err *e) MUST_USE;
+int store_windows(struct store *st, const struct query *q, bool whole, struct arena *a,
+	struct window_list *out, struct err *e) MUST_USE;
 void window_list_fini(struct window_list *l);
 /* One, whole. E_NOT_FOUND. */
-int store_window(struct store *st, const uint8_t id[WINDOW_ID], struct arena *a, struct window *out, struct err *e)
-	MUST_USE;
+int store_window(struct store *st, const uint8_t id[WINDOW_ID], struct arena *a, struct window *out,
+	struct err *e) MUST_USE;
 
 /* All windows that match, merged. The caller frees *out with profile_merge_free. *tier_ns tells what answered: 0 windows
  * alone, NS_PER_HOUR hourly rollups too. It is exact in both; only where windows are not kept any more the range's ends
  * are widened to whole hours. With q->op or q->has_kind only those ops. */
-int store_merged(struct store *st, const struct query *q, struct profile_merge **out, int64_t *tier_ns, struct err *e)
-	MUST_USE;
+int store_merged(struct store *st, const struct query *q, struct profile_merge **out, int64_t *tier_ns,
+	struct err *e) MUST_USE;
 
 /* One op (q->op; q->kind where has_kind, else the first kind in the enum's order that has calls in the range) over time:
  * points of resolution_ns, aligned to multiples of it since 1970. Points without windows are left out; where the windows
@@ -125,7 +131,8 @@ struct trend {
 	int64_t resolution_ns; /* of the points, never finer than tier_ns */
 	int64_t tier_ns;
 };
-int store_trend(struct store *st, const struct query *q, struct arena *a, struct trend *out, struct err *e) MUST_USE;
+int store_trend(
+	struct store *st, const struct query *q, struct arena *a, struct trend *out, struct err *e) MUST_USE;
 void trend_fini(struct trend *t);
 
 struct alert_list { /* newest started_ns first */
@@ -134,9 +141,10 @@ struct alert_list { /* newest started_ns first */
 	struct str next;
 };
 /* any_state true: all; else only those of state. service and deploy of the query count. */
-int store_alerts(struct store *st, const struct query *q, bool any_state, enum alert_state state, struct arena *a,
-	struct alert_list *out, struct err *e) MUST_USE;
-int store_alert(struct store *st, struct str id, struct arena *a, struct alert *out, struct err *e) MUST_USE; /* E_NOT_FOUND */
+int store_alerts(struct store *st, const struct query *q, bool any_state, enum alert_state state,
+	struct arena *a, struct alert_list *out, struct err *e) MUST_USE;
+int store_alert(struct store *st, struct str id, struct arena *a, struct alert *out,
+	struct err *e) MUST_USE; /* E_NOT_FOUND */
 
 /* Can it be written to? OK, or why not (E_FULL after a write failed for want of space, until one succeeds or there is
  * room again). For /-/ready. */

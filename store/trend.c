@@ -7,15 +7,31 @@
 #include "store/scan.h"
 
 enum {
-	TREND_POINTS = 500,	    /* when the store picks the resolution */
-	TREND_POINTS_MAX = 100000,  /* when the caller does */
+	TREND_POINTS = 500,	   /* when the store picks the resolution */
+	TREND_POINTS_MAX = 100000, /* when the caller does */
 };
 
 /* Widths that people read easily; hours from the point where rollups can answer. */
 static const int64_t trend_widths_ns[] = {
-	NS_PER_S, 5 * NS_PER_S, 10 * NS_PER_S, 30 * NS_PER_S, NS_PER_MIN, 5 * NS_PER_MIN, 10 * NS_PER_MIN, 30 * NS_PER_MIN,
-	NS_PER_HOUR, 2 * NS_PER_HOUR, 3 * NS_PER_HOUR, 6 * NS_PER_HOUR, 12 * NS_PER_HOUR, NS_PER_DAY, 2 * NS_PER_DAY,
-	7 * NS_PER_DAY, 14 * NS_PER_DAY, 28 * NS_PER_DAY, 364 * NS_PER_DAY,
+	NS_PER_S,
+	5 * NS_PER_S,
+	10 * NS_PER_S,
+	30 * NS_PER_S,
+	NS_PER_MIN,
+	5 * NS_PER_MIN,
+	10 * NS_PER_MIN,
+	30 * NS_PER_MIN,
+	NS_PER_HOUR,
+	2 * NS_PER_HOUR,
+	3 * NS_PER_HOUR,
+	6 * NS_PER_HOUR,
+	12 * NS_PER_HOUR,
+	NS_PER_DAY,
+	2 * NS_PER_DAY,
+	7 * NS_PER_DAY,
+	14 * NS_PER_DAY,
+	28 * NS_PER_DAY,
+	364 * NS_PER_DAY,
 };
 
 VEC(op_vec, struct op_summary);
@@ -71,18 +87,19 @@ static int plan(struct plotting *p, const struct filter *f, int64_t asked_ns, st
 static int make_points(struct plotting *p, struct err *e)
 {
 	/* An hour that stands for a part of it may begin before the range. */
-	int64_t first = p->scan.hours && p->scan.hour_from * NS_PER_HOUR < p->scan.first_ns ?
-				p->scan.hour_from * NS_PER_HOUR :
-				p->scan.first_ns;
-	int64_t last = p->scan.hours && p->scan.hour_to * NS_PER_HOUR - 1 > p->scan.last_ns ?
-			       p->scan.hour_to * NS_PER_HOUR - 1 :
-			       p->scan.last_ns;
+	int64_t first = p->scan.hours && p->scan.hour_from * NS_PER_HOUR < p->scan.first_ns
+		? p->scan.hour_from * NS_PER_HOUR
+		: p->scan.first_ns;
+	int64_t last = p->scan.hours && p->scan.hour_to * NS_PER_HOUR - 1 > p->scan.last_ns
+		? p->scan.hour_to * NS_PER_HOUR - 1
+		: p->scan.last_ns;
 	int64_t n;
 
 	p->base = first / p->width_ns;
 	n = last / p->width_ns - p->base + 1;
 	if (n > TREND_POINTS_MAX)
-		return err_set(e, E_LIMIT, "trend: %lld points, at most %d: ask for a coarser resolution or a shorter range",
+		return err_set(e, E_LIMIT,
+			"trend: %lld points, at most %d: ask for a coarser resolution or a shorter range",
 			(long long)n, TREND_POINTS_MAX);
 	p->points = mem_get_array((size_t)n, sizeof(*p->points));
 	p->n_points = (size_t)n;
@@ -182,7 +199,8 @@ static int answer(struct plotting *p, struct str name, struct arena *a, struct t
 	name = arena_str(a, name);
 	out->v = arena_get_array(a, n, sizeof(*out->v));
 	if (arena_full(a))
-		return err_set(e, E_LIMIT, "answer: larger than %zu bytes: ask for a coarser resolution", a->cap);
+		return err_set(
+			e, E_LIMIT, "answer: larger than %zu bytes: ask for a coarser resolution", a->cap);
 	for (size_t i = 0; i < p->n_points; i++) {
 		const struct point *from = &p->points[i];
 		struct trend_point *to = &out->v[out->n];
@@ -203,7 +221,8 @@ static int answer(struct plotting *p, struct str name, struct arena *a, struct t
 	return OK;
 }
 
-static int trend_read(struct plotting *p, const struct query *q, struct arena *a, struct trend *out, struct err *e)
+static int trend_read(
+	struct plotting *p, const struct query *q, struct arena *a, struct trend *out, struct err *e)
 {
 	struct filter f;
 	int rc = filter_of(&f, q, p->reader->names, e);

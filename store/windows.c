@@ -4,8 +4,9 @@
 #include "store/filter.h"
 #include "store/inside.h"
 
-static const char windows_head[] = "id, service, deploy, host, worker, source, start_ns, dur_ns, steps, steps_from,"
-				   " has_device, flags, launches, events, skipped";
+static const char windows_head[] =
+	"id, service, deploy, host, worker, source, start_ns, dur_ns, steps, steps_from,"
+	" has_device, flags, launches, events, skipped";
 
 struct windows_read {
 	struct reader *reader;
@@ -54,7 +55,8 @@ static int read_head(struct windows_read *r, const struct stmt *s, struct window
 	return read_names(r, s, w, e);
 }
 
-static int read_op(struct windows_read *r, uint32_t id, struct str record, struct op_summary *op, struct err *e)
+static int read_op(
+	struct windows_read *r, uint32_t id, struct str record, struct op_summary *op, struct err *e)
 {
 	int rc = names_op(r->reader->names, id, &op->kind, &op->name, e);
 
@@ -96,16 +98,19 @@ static int read_window(struct windows_read *r, const struct stmt *s, struct wind
 
 static int list_sql(const struct filter *f, const struct query *q, bool whole, struct buf *sql, struct err *e)
 {
-	buf_fmt(sql, "SELECT %s%s FROM window WHERE start_ns >= ? AND start_ns < ? AND (start_ns, id) %s (?, ?)",
+	buf_fmt(sql,
+		"SELECT %s%s FROM window WHERE start_ns >= ? AND start_ns < ? AND (start_ns, id) %s (?, ?)",
 		windows_head, whole ? ", ops, rest" : "", q->newest_first ? "<" : ">");
 	filter_sql(f, sql);
-	buf_text(sql, q->newest_first ? " ORDER BY start_ns DESC, id DESC LIMIT ?" : " ORDER BY start_ns, id LIMIT ?");
+	buf_text(sql,
+		q->newest_first ? " ORDER BY start_ns DESC, id DESC LIMIT ?"
+				: " ORDER BY start_ns, id LIMIT ?");
 	return buf_finish(sql, "query", e);
 }
 
 /* Fills out->v; one row more than the page is asked for to know whether another page follows. */
-static int list_rows(struct windows_read *r, struct stmt *s, uint32_t limit, bool *more, struct window_list *out,
-	struct err *e)
+static int list_rows(struct windows_read *r, struct stmt *s, uint32_t limit, bool *more,
+	struct window_list *out, struct err *e)
 {
 	int rc = OK, close_rc;
 
@@ -145,7 +150,8 @@ static int list_read(struct windows_read *r, const struct query *q, struct windo
 	struct buf sql;
 	struct stmt s;
 	bool more;
-	int rc = cursor_read(q->newest_first ? CURSOR_WINDOWS_NEWEST : CURSOR_WINDOWS_OLDEST, q->cursor, &c, r->arena, e);
+	int rc = cursor_read(
+		q->newest_first ? CURSOR_WINDOWS_NEWEST : CURSOR_WINDOWS_OLDEST, q->cursor, &c, r->arena, e);
 
 	if (rc == OK)
 		rc = filter_of(&f, q, r->reader->names, e);
@@ -173,8 +179,8 @@ static int list_read(struct windows_read *r, const struct query *q, struct windo
 	return rc == OK && arena_full(r->arena) ? too_large(r->arena, e) : rc;
 }
 
-int store_windows(struct store *st, const struct query *q, bool whole, struct arena *a, struct window_list *out,
-	struct err *e)
+int store_windows(struct store *st, const struct query *q, bool whole, struct arena *a,
+	struct window_list *out, struct err *e)
 {
 	struct windows_read r = { .arena = a, .whole = whole };
 	int rc = reader_take(&st->readers, &r.reader, e);
@@ -210,7 +216,8 @@ static int one_read(struct windows_read *r, const uint8_t id[WINDOW_ID], struct 
 	bool found;
 
 	buf_init(&sql, FILTER_SQL_MAX);
-	buf_fmt(&sql, "SELECT %s, ops, rest FROM window WHERE row = (SELECT row FROM window_id WHERE id = ?)", windows_head);
+	buf_fmt(&sql, "SELECT %s, ops, rest FROM window WHERE row = (SELECT row FROM window_id WHERE id = ?)",
+		windows_head);
 	rc = buf_finish(&sql, "query", e);
 	if (rc < 0)
 		goto out;
@@ -230,7 +237,8 @@ out:
 	return rc;
 }
 
-int store_window(struct store *st, const uint8_t id[WINDOW_ID], struct arena *a, struct window *out, struct err *e)
+int store_window(
+	struct store *st, const uint8_t id[WINDOW_ID], struct arena *a, struct window *out, struct err *e)
 {
 	struct windows_read r = { .arena = a, .whole = true };
 	int rc = reader_take(&st->readers, &r.reader, e);

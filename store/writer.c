@@ -9,10 +9,10 @@
 #include "store/schema.h"
 
 enum {
-	WRITER_QUEUE = 256,	      /* pieces of work that wait */
-	WRITER_GROUP_MAX = 128,	      /* in one transaction */
-	WRITER_GROUP_WEIGHT = 4000,   /* windows in one transaction */
-	WRITER_BLOB_MAX = 512 << 20,  /* bytes of one window's ops */
+	WRITER_QUEUE = 256,	     /* pieces of work that wait */
+	WRITER_GROUP_MAX = 128,	     /* in one transaction */
+	WRITER_GROUP_WEIGHT = 4000,  /* windows in one transaction */
+	WRITER_BLOB_MAX = 512 << 20, /* bytes of one window's ops */
 };
 static const int64_t writer_wait_ns = 2 * NS_PER_S; /* for room in the queue */
 static const int64_t writer_idle_ns = 5 * NS_PER_S; /* without work: time to empty the log */
@@ -221,10 +221,12 @@ int writer_open(struct writer **out, const char *path, struct metrics *metrics, 
 	buf_init(&w->blob, WRITER_BLOB_MAX);
 	buf_init(&w->rest, WRITER_BLOB_MAX);
 	buf_init(&w->scratch, WRITER_BLOB_MAX);
-	w->commits = metric_counter(metrics, "trainspotter_store_commits_total", NULL, "Transactions made durable.");
+	w->commits = metric_counter(
+		metrics, "trainspotter_store_commits_total", NULL, "Transactions made durable.");
 	w->failures = metric_counter(metrics, "trainspotter_store_write_failures_total", NULL,
 		"Writes undone, for want of space or another reason.");
-	w->log_bytes = metric_gauge(metrics, "trainspotter_store_log_bytes", NULL, "Size of the write-ahead log.");
+	w->log_bytes = metric_gauge(
+		metrics, "trainspotter_store_log_bytes", NULL, "Size of the write-ahead log.");
 	w->log_path = path_of_log(path);
 	w->jobs = chan_new(WRITER_QUEUE);
 	rc = db_open(&w->db, path, DB_WRITER, e);
@@ -234,8 +236,9 @@ int writer_open(struct writer **out, const char *path, struct metrics *metrics, 
 		rc = next_row(w, e);
 	if (rc == OK) {
 		w->names = names_new(w->db);
-		w->rollups = rollups_new(w->db, w->names, metric_counter(metrics,
-			"trainspotter_store_rollup_ops_dropped_total", NULL, "Ops left out of an hour with too many."));
+		w->rollups = rollups_new(w->db, w->names,
+			metric_counter(metrics, "trainspotter_store_rollup_ops_dropped_total", NULL,
+				"Ops left out of an hour with too many."));
 		rc = thread_start(&w->thread, "store-writer", writer_main, w, e);
 	}
 	if (rc < 0) {

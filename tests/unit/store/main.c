@@ -3,5 +3,5 @@
 suite_maker suite_windows, suite_merged, suite_trend, suite_fleet, suite_alerts, suite_housekeep, suite_store,
 	suite_codec, suite_cursor, suite_db, suite_writer;
 
-TEST_MAIN(suite_codec, suite_cursor, suite_db, suite_writer, suite_windows, suite_merged, suite_trend, suite_fleet,
-	suite_alerts, suite_housekeep, suite_store)
+TEST_MAIN(suite_codec, suite_cursor, suite_db, suite_writer, suite_windows, suite_merged, suite_trend,
+	suite_fleet, suite_alerts, suite_housekeep, suite_store)

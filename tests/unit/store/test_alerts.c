@@ -80,7 +80,8 @@ START_TEST(an_alert_comes_back_whole_and_is_replaced_by_its_id)
 END_TEST
 
 /* Newest started_ns first; of two that started together the smaller id. all is ordered the other way, in pairs. */
-static void check_list(struct world *w, const struct alert *all, int n, struct query q, bool any, enum alert_state state)
+static void check_list(
+	struct world *w, const struct alert *all, int n, struct query q, bool any, enum alert_state state)
 {
 	struct alert_list l = { 0 };
 	size_t at = 0;
@@ -88,7 +89,8 @@ static void check_list(struct world *w, const struct alert *all, int n, struct q
 	q.limit = 3;
 	for (int pair = n / 2 - 1; pair >= 0; pair--)
 		for (int i = 2 * pair; i < 2 * pair + 2; i++) {
-			if ((!any && all[i].state != state) || (!str_empty(q.service) && !str_eq(q.service, all[i].service)))
+			if ((!any && all[i].state != state) ||
+				(!str_empty(q.service) && !str_eq(q.service, all[i].service)))
 				continue;
 			if (at == l.n) {
 				world_ok(w, store_alerts(w->store, &q, any, state, &w->answer, &l, &w->err));

@@ -7,9 +7,17 @@ Suite *suite_codec(void);
 /* An op with every field at its edge. */
 static struct op_summary edge_op(int i)
 {
-	struct op_summary op = { .kind = OP_KERNEL, .name = STR("k"), .calls = UINT64_MAX >> i, .device_total_ns = INT64_MAX,
-		.device_self_ns = INT64_MIN, .cpu_total_ns = -1, .cpu_self_ns = 0, .orphan_calls = UINT64_MAX,
-		.orphan_ns = INT64_MIN, .basis = i % 2 ? OP_BASIS_DEVICE : OP_BASIS_CPU, .min_ns = INT64_MIN,
+	struct op_summary op = { .kind = OP_KERNEL,
+		.name = STR("k"),
+		.calls = UINT64_MAX >> i,
+		.device_total_ns = INT64_MAX,
+		.device_self_ns = INT64_MIN,
+		.cpu_total_ns = -1,
+		.cpu_self_ns = 0,
+		.orphan_calls = UINT64_MAX,
+		.orphan_ns = INT64_MIN,
+		.basis = i % 2 ? OP_BASIS_DEVICE : OP_BASIS_CPU,
+		.min_ns = INT64_MIN,
 		.max_ns = INT64_MAX };
 
 	op.hist.zero = UINT64_MAX;
@@ -115,8 +123,14 @@ END_TEST
 START_TEST(labels_and_gauges_cut_anywhere_are_damaged)
 {
 	struct label labels[] = { { STR("a"), STR("") }, { STR("rack"), STR("r1") } };
-	struct gauge gauges[] = { { .name = STR("g"), .unit = STR("%"), .value = -0.5, .labels = labels, .n_labels = 2 } };
-	struct window w = { .labels = labels, .n_labels = 2, .versions = labels, .n_versions = 1, .gauges = gauges,
+	struct gauge gauges[] = {
+		{ .name = STR("g"), .unit = STR("%"), .value = -0.5, .labels = labels, .n_labels = 2 }
+	};
+	struct window w = { .labels = labels,
+		.n_labels = 2,
+		.versions = labels,
+		.n_versions = 1,
+		.gauges = gauges,
 		.n_gauges = 1 };
 	struct window got = { 0 };
 	struct arena a;

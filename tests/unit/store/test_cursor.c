@@ -30,7 +30,8 @@ START_TEST(a_cursor_that_was_changed_is_refused)
 
 	arena_init(&a, 1 << 16);
 	ck_assert_int_eq(cursor_read(CURSOR_DEPLOYS, str_of(bad[_i]), &got, &a, &e), E_USAGE);
-	ck_assert_str_eq(e.text, "cursor: not one that this list gave out: send back an answer's next, unchanged");
+	ck_assert_str_eq(
+		e.text, "cursor: not one that this list gave out: send back an answer's next, unchanged");
 	arena_fini(&a);
 }
 END_TEST

@@ -22,7 +22,9 @@ START_TEST(a_statement_past_its_deadline_is_interrupted)
 	path_in(&w, path);
 	world_ok(&w, db_open(&db, path, DB_WRITER, &w.err));
 	db_deadline(db, clock_mono_ns() + 50 * NS_PER_MS);
-	ck_assert_int_eq(db_number(db, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+	ck_assert_int_eq(db_number(db,
+				 "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT "
+				 "count(*) FROM c",
 				 &n, &w.err),
 		E_LIMIT);
 	ck_assert_msg(str_contains(str_of(w.err.text), STR("took too long")), "%s", w.err.text);

@@ -2,10 +2,11 @@
 
 Suite *suite_fleet(void);
 
-#define same_text(str, text) ck_assert_msg(str_eq(str, str_of(text)), "\"%.*s\" is not \"%s\"", STR_ARG(str), text)
+#define same_text(str, text) \
+	ck_assert_msg(str_eq(str, str_of(text)), "\"%.*s\" is not \"%s\"", STR_ARG(str), text)
 
-static void put_one(struct world *w, const char *service, const char *deploy, const char *host, const char *worker,
-	int64_t at_ns)
+static void put_one(struct world *w, const char *service, const char *deploy, const char *host,
+	const char *worker, int64_t at_ns)
 {
 	world_put(w, world_window(w, service, deploy, host, worker, WORLD_START + at_ns), 1);
 }
@@ -117,7 +118,10 @@ END_TEST
 START_TEST(deploys_come_from_windows_and_from_announcements)
 {
 	struct label labels[] = { { STR("sdk"), STR("2.26.1") }, { STR("git"), STR("abc") } };
-	struct deploy v3 = { .service = STR("a"), .deploy = STR("v3"), .first_ns = WORLD_START + 50, .labels = labels,
+	struct deploy v3 = { .service = STR("a"),
+		.deploy = STR("v3"),
+		.first_ns = WORLD_START + 50,
+		.labels = labels,
 		.n_labels = 2 };
 	struct world w;
 	struct query q = { .service = STR("a") };

@@ -23,7 +23,8 @@ static void set_retention(struct world *w, int64_t raw_ns, int64_t rollup_ns, in
 	world_reopen(w);
 }
 
-static void check_merged(struct world *w, const struct query *q, const struct query *widened, int64_t want_tier)
+static void check_merged(
+	struct world *w, const struct query *q, const struct query *widened, int64_t want_tier)
 {
 	struct profile_merge *want = world_merged(w, widened), *got;
 	int64_t tier;
@@ -110,7 +111,9 @@ END_TEST
 START_TEST(rollups_go_after_their_own_retention_with_all_that_belongs_to_them)
 {
 	struct deploy d = { .service = STR("gone"), .deploy = STR("v1"), .first_ns = WORLD_START };
-	struct alert old = { .id = STR("1"), .state = ALERT_RESOLVED, .kind = VERDICT_OP_SLOWER, .updated_ns = WORLD_START };
+	struct alert old = {
+		.id = STR("1"), .state = ALERT_RESOLVED, .kind = VERDICT_OP_SLOWER, .updated_ns = WORLD_START
+	};
 	struct alert firing = old;
 	struct world w;
 	struct query q = { .limit = 100 }, rest = { .from_ns = WORLD_START + 12 * NS_PER_HOUR };

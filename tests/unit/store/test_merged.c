@@ -17,9 +17,9 @@ static void check_merged(struct world *w, const struct query *q, int64_t tier_ns
 
 static struct query some_query(struct world *w, int64_t span_ns)
 {
-	static const char *const services[] = { "", "llm-decode", "ranker" }, *const deploys[] = { "", "", "v42" },
-				 *const hosts[] = { "", "", "trn-3" }, *const workers[] = { "", "", "1" },
-				 *const ops[] = { "", "", "aten::mul" };
+	static const char *const services[] = { "", "llm-decode", "ranker" },
+				 *const deploys[] = { "", "", "v42" }, *const hosts[] = { "", "", "trn-3" },
+				 *const workers[] = { "", "", "1" }, *const ops[] = { "", "", "aten::mul" };
 	struct query q = {
 		.service = str_of(services[rand_below(&w->rand, 3)]),
 		.deploy = str_of(deploys[rand_below(&w->rand, 3)]),
@@ -78,7 +78,9 @@ END_TEST
 START_TEST(late_and_back_dated_windows_land_where_they_belong)
 {
 	struct world w;
-	struct query q = { .service = STR("s"), .from_ns = WORLD_START + NS_PER_HOUR, .to_ns = WORLD_START + 4 * NS_PER_HOUR };
+	struct query q = { .service = STR("s"),
+		.from_ns = WORLD_START + NS_PER_HOUR,
+		.to_ns = WORLD_START + 4 * NS_PER_HOUR };
 
 	world_open(&w, 21);
 	world_window(&w, "s", "v1", "h", "0", WORLD_START + 6 * NS_PER_HOUR);

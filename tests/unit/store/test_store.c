@@ -77,8 +77,9 @@ START_TEST(two_stores_cannot_share_a_folder)
 	world_open(&w, 71);
 	ck_assert_int_eq(store_open_sqlite(&second, &w.settings, &w.err), E_BUSY);
 	ck_assert_ptr_null(second);
-	ck_assert_msg(str_has_suffix(str_of(w.err.text), STR("another process has this store open: stop it, or choose "
-							     "another folder")),
+	ck_assert_msg(str_has_suffix(str_of(w.err.text),
+			      STR("another process has this store open: stop it, or choose "
+				  "another folder")),
 		"%s", w.err.text);
 	world_close(&w);
 }
@@ -107,7 +108,7 @@ START_TEST(a_damaged_database_is_refused_with_what_to_do)
 	write_over(&w, "this is no database at all", 0);
 	ck_assert_int_eq(store_open_sqlite(&w.store, &w.settings, &w.err), E_CORRUPT);
 	ck_assert_msg(str_contains(str_of(w.err.text), STR("damaged")) &&
-			      str_contains(str_of(w.err.text), STR("move this file")),
+			str_contains(str_of(w.err.text), STR("move this file")),
 		"%s", w.err.text);
 	world_close(&w);
 }
@@ -508,9 +509,11 @@ START_TEST(writers_that_come_together_are_committed_together_and_each_gets_its_a
 		pthread_join(t[i], NULL);
 	ck_assert_uint_eq(accepted, 800);
 	check_first(&w, 800);
-	ck_assert_double_eq(
-		metric_value(metric_counter(ms, "trainspotter_store_windows_total", "result=\"duplicate\"", "")), 800);
-	ck_assert_double_lt(metric_value(metric_counter(ms, "trainspotter_store_commits_total", NULL, "")), 1600);
+	ck_assert_double_eq(metric_value(metric_counter(
+				    ms, "trainspotter_store_windows_total", "result=\"duplicate\"", "")),
+		800);
+	ck_assert_double_lt(
+		metric_value(metric_counter(ms, "trainspotter_store_commits_total", NULL, "")), 1600);
 	world_close(&w);
 	metrics_free(ms);
 }

@@ -3,7 +3,8 @@
 Suite *suite_trend(void);
 
 /* The point of time t, by going over the windows. */
-static void want_point(const struct world *w, const struct query *q, int64_t t_ns, int64_t width_ns, struct trend_point *out)
+static void want_point(
+	const struct world *w, const struct query *q, int64_t t_ns, int64_t width_ns, struct trend_point *out)
 {
 	*out = (struct trend_point){ .t_ns = t_ns };
 	for (size_t i = 0; i < w->n; i++) {
@@ -57,16 +58,21 @@ static void check_trend(struct world *w, const struct query *q, int64_t resoluti
 
 START_TEST(a_trend_is_the_merge_of_each_points_windows)
 {
-	static const char *const hosts[] = { "", "trn-2" }, *const workers[] = { "", "0" }, *const deploys[] = { "", "v42" };
+	static const char *const hosts[] = { "", "trn-2" }, *const workers[] = { "", "0" },
+				 *const deploys[] = { "", "v42" };
 	struct world w;
 
 	world_open(&w, 30);
 	world_fleet(&w, 400, 40 * NS_PER_HOUR);
 	world_put_all(&w, 64);
 	for (int i = 0; i < 16; i++) {
-		struct query q = { .service = STR("llm-decode"), .op = STR("aten::mul"), .has_kind = true,
-			.kind = i & 8 ? OP_KERNEL : OP_CPU_OP, .host = str_of(hosts[i & 1]),
-			.worker = str_of(workers[i >> 1 & 1]), .deploy = str_of(deploys[i >> 2 & 1]) };
+		struct query q = { .service = STR("llm-decode"),
+			.op = STR("aten::mul"),
+			.has_kind = true,
+			.kind = i & 8 ? OP_KERNEL : OP_CPU_OP,
+			.host = str_of(hosts[i & 1]),
+			.worker = str_of(workers[i >> 1 & 1]),
+			.deploy = str_of(deploys[i >> 2 & 1]) };
 
 		q.resolution_ns = 17 * NS_PER_MIN;
 		check_trend(&w, &q, 17 * NS_PER_MIN, 0);
@@ -85,7 +91,8 @@ END_TEST
 
 START_TEST(a_trend_without_a_resolution_has_at_most_500_points)
 {
-	static const int64_t spans[] = { NS_PER_S, 400 * NS_PER_S, 3 * NS_PER_HOUR, 20 * NS_PER_DAY, 390 * NS_PER_DAY };
+	static const int64_t spans[] = { NS_PER_S, 400 * NS_PER_S, 3 * NS_PER_HOUR, 20 * NS_PER_DAY,
+		390 * NS_PER_DAY };
 	struct world w;
 	struct query q = { .service = STR("s"), .op = STR("step"), .has_kind = true, .kind = OP_STEP };
 
@@ -122,7 +129,9 @@ END_TEST
 START_TEST(windows_without_the_op_make_points_without_calls)
 {
 	struct world w;
-	struct query q = { .op = STR("aten::mul"), .has_kind = true, .kind = OP_CPU_OP, .resolution_ns = NS_PER_MIN };
+	struct query q = {
+		.op = STR("aten::mul"), .has_kind = true, .kind = OP_CPU_OP, .resolution_ns = NS_PER_MIN
+	};
 	struct trend t;
 
 	world_open(&w, 33);

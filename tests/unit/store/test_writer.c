@@ -13,7 +13,7 @@ enum { MANY = 300 }; /* more than the queue holds */
 struct desk {
 	struct writer *writer;
 	atomic_int runs; /* of work, tries that were undone included */
-	atomic_bool go;  /* hold waits for it */
+	atomic_bool go;	 /* hold waits for it */
 	atomic_bool held;
 };
 
@@ -157,7 +157,8 @@ START_TEST(a_full_queue_says_busy_and_loses_nobodys_answer)
 		fine += tasks[i].rc == OK;
 		busy += tasks[i].rc == E_BUSY;
 		if (tasks[i].rc == E_BUSY)
-			ck_assert_str_eq(tasks[i].err.text, "store: 256 writes are waiting already, try again later");
+			ck_assert_str_eq(
+				tasks[i].err.text, "store: 256 writes are waiting already, try again later");
 	}
 	ck_assert_int_eq(fine, 256);
 	ck_assert_int_eq(busy, MANY - 256);

@@ -192,10 +192,10 @@ void world_put_all(struct world *w, size_t batch)
 bool world_matches(const struct window *win, const struct query *q)
 {
 	return (str_empty(q->service) || str_eq(q->service, win->service)) &&
-	       (str_empty(q->deploy) || str_eq(q->deploy, win->deploy)) &&
-	       (str_empty(q->host) || str_eq(q->host, win->host)) &&
-	       (str_empty(q->worker) || str_eq(q->worker, win->worker)) && win->start_ns >= q->from_ns &&
-	       (q->to_ns == 0 || win->start_ns < q->to_ns);
+		(str_empty(q->deploy) || str_eq(q->deploy, win->deploy)) &&
+		(str_empty(q->host) || str_eq(q->host, win->host)) &&
+		(str_empty(q->worker) || str_eq(q->worker, win->worker)) && win->start_ns >= q->from_ns &&
+		(q->to_ns == 0 || win->start_ns < q->to_ns);
 }
 
 struct profile_merge *world_merged(const struct world *w, const struct query *q)
@@ -274,7 +274,8 @@ static void same_body(const struct window *a, const struct window *b)
 		same_str(a->gauges[i].name, b->gauges[i].name);
 		same_str(a->gauges[i].unit, b->gauges[i].unit);
 		ck_assert_double_eq(a->gauges[i].value, b->gauges[i].value);
-		same_labels(a->gauges[i].labels, a->gauges[i].n_labels, b->gauges[i].labels, b->gauges[i].n_labels);
+		same_labels(a->gauges[i].labels, a->gauges[i].n_labels, b->gauges[i].labels,
+			b->gauges[i].n_labels);
 	}
 }
 
