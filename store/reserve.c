@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
 enum {
+	RESERVE_PIECE = 1 << 20,
 	RESERVE_BYTES = 16 << 20,   /* the log grows to half of it before the writer empties it */
 	RESERVE_PLENTY = 128 << 20, /* free bytes below which it is not made */
 };
@@ -40,4 +42,13 @@ bool reserve_release(const char *dir)
 	char path[PATH_MAX];
 
 	return reserve_path(dir, "", path) && unlink(path) == 0;
+}
+
+bool reserve_shrink(const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return reserve_path(dir, "", path) && stat(path, &st) == 0 && st.st_size >= RESERVE_PIECE &&
+		truncate(path, st.st_size - RESERVE_PIECE) == 0;
 }

@@ -7,6 +7,7 @@
 
 /* Makes it where it is missing and the disk has plenty. It is a favour: what goes wrong is no error. */
 void reserve_make(const char *dir);
-bool reserve_release(const char *dir); /* false where there was none */
+bool reserve_release(const char *dir); /* all of it; false where there was none */
+bool reserve_shrink(const char *dir);  /* by 1 MiB; false where there is not as much */
 
 #endif

@@ -64,6 +64,16 @@ static size_t reader_count(int asked)
 	return cores > STORE_READERS_MAX ? STORE_READERS_MAX : (size_t)cores;
 }
 
+/* SQLite needs a little room even to read: with the disk full to the last byte the reserve gives it. */
+static int open_writer(struct store *st, const char *path, struct err *e)
+{
+	int rc = writer_open(&st->writer, path, st->settings.metrics, e);
+
+	if (rc == E_FULL && reserve_shrink(st->dir))
+		rc = writer_open(&st->writer, path, st->settings.metrics, e);
+	return rc;
+}
+
 static int open_files(struct store *st, struct err *e)
 {
 	char path[PATH_MAX];
@@ -73,7 +83,7 @@ static int open_files(struct store *st, struct err *e)
 		return err_set(e, E_LIMIT, "%s: path longer than %d bytes", st->dir, PATH_MAX);
 	rc = make_file(path, e);
 	if (rc == OK)
-		rc = writer_open(&st->writer, path, st->settings.metrics, e);
+		rc = open_writer(st, path, e);
 	if (rc == OK)
 		rc = readers_open(&st->readers, path, reader_count(st->settings.readers), e);
 	return rc == OK ? file_sync_dir(st->dir, e) : rc;
