@@ -117,13 +117,22 @@ static int check_output(const struct input *in, struct err *e)
 	return OK;
 }
 
+int input_peek(struct input *in, struct str *block, struct err *e)
+{
+	int rc = in->peeked.n > 0 ? OK : input_next(in, &in->peeked, e);
+
+	*block = in->peeked;
+	return rc;
+}
+
 int input_next(struct input *in, struct str *block, struct err *e)
 {
 	size_t n = 0;
 	int rc;
 
-	*block = STR("");
-	if (in->end)
+	*block = in->peeked;
+	in->peeked = STR("");
+	if (in->end || block->n > 0)
 		return OK;
 	if (in->codec == NULL) {
 		rc = input_refill(in, e);

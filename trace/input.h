@@ -28,6 +28,9 @@ void input_close(struct input *in);
 /* The next block, valid until the next call; an empty one at the end. E_LIMIT past max_output_bytes or max_ratio. */
 int input_next(struct input *in, struct str *block, struct err *e) MUST_USE;
 
+/* The next block without taking it: input_next gives the same one. */
+int input_peek(struct input *in, struct str *block, struct err *e) MUST_USE;
+
 /* At the end: adds bytes, raw_bytes and what was wrong with the compression. */
 void input_report(const struct input *in, struct trace_report *r);
 /* At the end: hash128 of the file's bytes as they stand there, to its last one even where reading stopped before. */

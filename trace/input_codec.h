@@ -45,6 +45,7 @@ struct input {
 	char *out; /* of INPUT_BLOCK; NULL for plain */
 	uint64_t bytes;
 	struct trace_report report; /* what was wrong */
+	struct str peeked; /* a block that input_next has still to give */
 	bool end;
 };
 

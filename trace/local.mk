@@ -1,6 +1,7 @@
 noinst_LIBRARIES += trace/libtrace.a
 trace_libtrace_a_SOURCES = \
 	trace/busy.c trace/busy.h \
+	trace/draft.c trace/draft.h \
 	trace/event.c trace/event.h \
 	trace/fold.c trace/fold.h \
 	trace/input.c trace/input.h trace/input_codec.h \
@@ -11,6 +12,10 @@ trace_libtrace_a_SOURCES = \
 	trace/link.c trace/link.h \
 	trace/normalise.c trace/normalise.h \
 	trace/order.c trace/order.h \
+	trace/probe.c trace/probe.h \
 	trace/reader.c trace/reader.h \
+	trace/record.c trace/record.h \
 	trace/report.c trace/report.h \
+	trace/tokens.c trace/tokens.h \
+	trace/walk.c trace/walk.h \
 	trace/window.c trace/window.h

@@ -9,6 +9,7 @@
  *	bad_number	    an event whose ts or dur is no number, or too large
  *	no_time, no_name    an event without ts, without name
  *	bad_event	    something in the list of events that is no object
+ *	bad_value	    an impossible value, left out: a duration of years, a share above 1
  *	too_many	    past max_events, or more names than fit
  *
  *	empty_object	    {} among the events
@@ -42,6 +43,7 @@ enum trace_reason {
 	TRACE_NO_TIME,
 	TRACE_NO_NAME,
 	TRACE_BAD_EVENT,
+	TRACE_BAD_VALUE,
 	TRACE_TOO_MANY,
 	TRACE_LOSSES, /* from here on nothing is lost */
 	TRACE_EMPTY_OBJECT = TRACE_LOSSES,

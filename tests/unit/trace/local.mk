@@ -12,6 +12,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/test_keyavg.c \
 	tests/unit/trace/test_normalise.c \
 	tests/unit/trace/test_order.c \
+	tests/unit/trace/test_probe.c \
 	tests/unit/trace/test_reader.c \
 	tests/unit/trace/test_window.c
 tests_unit_trace_test_trace_LDADD = $(LINK_TRACE)

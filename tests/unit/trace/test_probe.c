@@ -1,0 +1,135 @@
+#include "trace/probe.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/enc.h"
+#include "trace/input.h"
+
+Suite *suite_probe(void);
+
+static const struct {
+	const char *text, *name;
+	enum probe_kind kind;
+} texts[] = {
+	{ "", "x.json", PROBE_EMPTY },
+	{ "{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\"}]}", "", PROBE_TRACE },
+	{ "{\"traceEvents\":[", "", PROBE_TRACE },
+	{ "[{\"name\":\"a\",\"ph\":\"X\",\"ts\":1}", "", PROBE_TRACE },
+	{ "\xef\xbb\xbf \n{\"traceEvents\":[]}", "", PROBE_TRACE },
+	{ "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[]}", "", PROBE_XLA_TRACE },
+	{ "{\"summary_groups\":[{\"total_time\":\"x\"}],\"layer_summary\":[]}", "", PROBE_NEURON_DEVICE },
+	{ "{\"instruction\":[{\"label\":\"Vector\",\"opcode\":\"ADD\"", "", PROBE_NEURON_DEVICE },
+	{ "{\"n_7792fe1daf87c456c04c96497296393233c1c7b1\":{\"total_time\":1}}", "", PROBE_NEURON_SUMMARY },
+	{ "{\"s_2b34ee2866d9218f6a487d2535f8008b7e887e99\":{}}", "", PROBE_NEURON_SUMMARY },
+	{ "{\"hbm_read_bytes\":1,\"total_time\":2}", "", PROBE_NEURON_SUMMARY },
+	{ "{\"trace_event\":[{\"name\":\"nc_exec_running\"}]}", "", PROBE_NEURON_SYSTEM },
+	{ "{\"mem_usage\":[],\"trace_events\":{}}", "", PROBE_NEURON_SYSTEM },
+	{ "{\"neuron_runtime_data\":[],\"system_data\":{}}\n{}", "", PROBE_NEURON_MONITOR },
+	{ "[{\"neuron_device\":0,\"nc_count\":4}]", "", PROBE_NEURON_LS },
+	{ "{\"steps\":3,\"ops\":[[\"aten::mul\",1,2]]}", "", PROBE_OP_TABLE },
+	{ "{\"hello\":1}", "", PROBE_JSON },
+	{ "{\"n_hello\":{\"total\":1}}", "", PROBE_JSON },
+	{ "hello, world\n", "", PROBE_UNKNOWN },
+	{ "hello, world\n", "dir/a.neff", PROBE_NEFF },
+	{ "", "dir/cpu_util.pb", PROBE_NEURON_PB },
+	{ "\x82\x01\x04\x08\x01\x10\x02\x82\x01\x04\x08\x01\x10\x02", "out/ntrace.pb", PROBE_NEURON_PB },
+	{ "\x82\x01\x04\x08\x01\x10\x02\x82\x01\x04\x08\x01\x10\x02", "out/other.pb", PROBE_PROTOBUF },
+	{ "\x82\x01\x04\x08\x01\x10\x02\x82\x01\x04\x08\x01\x10\x02", "-", PROBE_PROTOBUF },
+	{ "\x0a\x0d\x08\x01\x12\x09/host:CPU\x0a\x01", "x", PROBE_XPLANE },
+};
+
+START_TEST(a_file_is_told_by_its_content)
+{
+	struct str text = str_of(texts[_i].text);
+	enum probe_kind kind = probe_kind(text, str_of(texts[_i].name));
+
+	ck_assert_msg(kind == texts[_i].kind, "\"%s\": %s instead of %s", texts[_i].text, probe_word(kind),
+		probe_word(texts[_i].kind));
+}
+END_TEST
+
+START_TEST(an_ntff_is_told_by_its_lengths)
+{
+	uint8_t head[256] = { 5 };
+
+	enc_put64(head + 1, 23804);
+	enc_put64(head + 9, 25959);
+	head[128] = 0x0a;
+	ck_assert_int_eq(probe_kind(str_make(head, sizeof(head)), STR("x")), PROBE_NTFF);
+	head[0] = 9;
+	ck_assert_int_ne(probe_kind(str_make(head, sizeof(head)), STR("x")), PROBE_NTFF);
+	head[0] = 5;
+	enc_put64(head + 1, UINT64_C(1) << 50);
+	ck_assert_int_ne(probe_kind(str_make(head, sizeof(head)), STR("x")), PROBE_NTFF);
+}
+END_TEST
+
+START_TEST(a_neff_is_told_by_its_header)
+{
+	uint8_t head[1100] = { 0 };
+
+	enc_put64(head, 2);
+	enc_put64(head + 8, 1024);
+	enc_put64(head + 16, 1709);
+	enc_put64(head + 24, 2);
+	ck_assert_int_eq(probe_kind(str_make(head, sizeof(head)), STR("x")), PROBE_NEFF);
+	enc_put64(head + 8, 1023);
+	ck_assert_int_ne(probe_kind(str_make(head, sizeof(head)), STR("x")), PROBE_NEFF);
+}
+END_TEST
+
+START_TEST(every_kind_has_a_word_and_a_sentence)
+{
+	for (int k = 0; k < PROBE_KINDS; k++) {
+		ck_assert_ptr_nonnull(probe_word((enum probe_kind)k));
+		ck_assert_uint_gt(strlen(probe_sentence((enum probe_kind)k)), 8);
+	}
+	ck_assert_ptr_nonnull(strstr(probe_sentence(PROBE_NTFF), "neuron-explorer view -n FILE.neff -s FILE.ntff"));
+	ck_assert_ptr_nonnull(strstr(probe_sentence(PROBE_NEURON_PB), "neuron-explorer view -d FOLDER"));
+	ck_assert(probe_is_neuron(PROBE_NEURON_LS));
+	ck_assert(!probe_is_neuron(PROBE_NTFF));
+}
+END_TEST
+
+START_TEST(any_start_of_a_file_can_be_asked_about)
+{
+	for (size_t i = 0; i < COUNT(texts); i++)
+		for (size_t n = 0; n < strlen(texts[i].text); n++)
+			ck_assert_int_lt(probe_kind(str_make(texts[i].text, n), STR("")), PROBE_KINDS);
+}
+END_TEST
+
+START_TEST(what_others_decode_is_refused_with_the_command)
+{
+	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
+	enum probe_kind kind;
+	struct input *in = NULL;
+	struct str block;
+	struct err e = { 0 };
+
+	ck_assert_int_eq(input_open_memory(&in, STR("no matter"), "a/b.ntff", &limits, &e), OK);
+	ck_assert_int_eq(probe_input(in, "a/b.ntff", &kind, &e), E_FORMAT);
+	ck_assert_ptr_nonnull(strstr(e.text, "a/b.ntff: this is no trace but a Neuron device profile as it was captured"));
+	ck_assert_ptr_nonnull(strstr(e.text, "neuron-explorer view"));
+	ck_assert_int_eq(input_next(in, &block, &e), OK);
+	ck_assert_msg(str_eq(block, STR("no matter")), "the probe takes nothing");
+	input_close(in);
+}
+END_TEST
+
+Suite *suite_probe(void)
+{
+	Suite *s = suite_create("trace/probe");
+	TCase *t = tcase_create("all");
+
+	tcase_add_loop_test(t, a_file_is_told_by_its_content, 0, COUNT(texts));
+	tcase_add_test(t, an_ntff_is_told_by_its_lengths);
+	tcase_add_test(t, a_neff_is_told_by_its_header);
+	tcase_add_test(t, every_kind_has_a_word_and_a_sentence);
+	tcase_add_test(t, any_start_of_a_file_can_be_asked_about);
+	tcase_add_test(t, what_others_decode_is_refused_with_the_command);
+	suite_add_tcase(s, t);
+	return s;
+}

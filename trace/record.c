@@ -1,0 +1,152 @@
+#include "trace/record.h"
+
+#include "json/num.h"
+#include "json/text.h"
+
+void record_init(struct record *rec)
+{
+	*rec = (struct record){ .offset = 0 };
+	arena_init(&rec->scratch, RECORD_BYTES_MAX);
+}
+
+void record_fini(struct record *rec)
+{
+	arena_fini(&rec->scratch);
+}
+
+static void clear(struct record *rec, uint64_t offset)
+{
+	for (size_t i = 0; i < RECORD_SLOTS; i++)
+		rec->v[i] = (struct str){ NULL, 0 };
+	rec->offset = offset;
+	arena_reset(&rec->scratch);
+}
+
+static const struct record_field *find(const struct record_field *fields, size_t n, struct str key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(fields[i].key, key))
+			return &fields[i];
+	return NULL;
+}
+
+static struct str text_of(struct record *rec, enum json_token tok, const struct json_value *v)
+{
+	if (tok == JSON_TRUE)
+		return STR("1");
+	if (tok == JSON_FALSE)
+		return STR("0");
+	if (tok == JSON_STRING && !v->plain)
+		return json_unescape_to(&rec->scratch, v->raw);
+	return arena_str(&rec->scratch, v->raw);
+}
+
+static bool is_scalar(enum json_token tok)
+{
+	return tok == JSON_STRING || tok == JSON_NUMBER || tok == JSON_TRUE || tok == JSON_FALSE;
+}
+
+/* The items of a list, joined. False where the list does not end. */
+static bool read_list(struct tokens *t, struct record *rec, unsigned slot)
+{
+	struct json_value v;
+	enum json_token tok;
+
+	for (;;) {
+		tok = tokens_next(t, &v);
+		if (tok == JSON_ARRAY_END)
+			return true;
+		if (tok == JSON_DONE || tok == JSON_ERROR)
+			return false;
+		if (is_scalar(tok)) {
+			struct str old = record_str(rec, slot), item = text_of(rec, tok, &v);
+
+			rec->v[slot] = old.n == 0 ? item : arena_fmt(&rec->scratch, "%.*s%c%.*s", STR_ARG(old),
+								   RECORD_JOIN, STR_ARG(item));
+		} else if (tok == JSON_OBJECT || tok == JSON_ARRAY) {
+			tokens_skip(t);
+		}
+	}
+}
+
+/* The value of the key just read. */
+static bool read_value(struct tokens *t, const struct record_field *f, struct record *rec)
+{
+	struct json_value v;
+	enum json_token tok;
+
+	if (f == NULL) {
+		tokens_skip(t);
+		return true;
+	}
+	tok = tokens_next(t, &v);
+	if (tok == JSON_DONE || tok == JSON_ERROR)
+		return false;
+	if (is_scalar(tok))
+		rec->v[f->slot] = text_of(rec, tok, &v);
+	else if (tok == JSON_ARRAY && f->list)
+		return read_list(t, rec, f->slot);
+	else if (tok == JSON_OBJECT || tok == JSON_ARRAY)
+		tokens_skip(t);
+	return true;
+}
+
+bool record_members(struct tokens *t, const struct record_field *fields, size_t n, struct record *rec)
+{
+	struct json_value v;
+	enum json_token tok;
+
+	clear(rec, 0);
+	while ((tok = tokens_next(t, &v)) == JSON_KEY)
+		if (!read_value(t, find(fields, n, v.raw), rec))
+			return false;
+	return tok == JSON_OBJECT_END;
+}
+
+enum record_step record_next(struct tokens *t, unsigned array_depth, const struct record_field *fields, size_t n,
+	struct record *rec)
+{
+	for (;;) {
+		struct json_value v;
+		enum json_token tok = tokens_next(t, &v);
+
+		switch (tok) {
+		case JSON_OBJECT:
+			if (!record_members(t, fields, n, rec))
+				continue; /* the next token tells why */
+			rec->offset = v.offset;
+			return RECORD_READ;
+		case JSON_ARRAY_END: return RECORD_END;
+		case JSON_DONE: return RECORD_STOP;
+		case JSON_ERROR:
+			if (!tokens_pass_bad(t, array_depth))
+				return RECORD_STOP;
+			continue;
+		case JSON_ARRAY: tokens_skip(t); break;
+		case JSON_MORE:
+		case JSON_OBJECT_END:
+		case JSON_KEY:
+		case JSON_STRING:
+		case JSON_NUMBER:
+		case JSON_TRUE:
+		case JSON_FALSE:
+		case JSON_NULL:
+		case JSON_TOKENS: break;
+		}
+		trace_report_add(t->report, TRACE_BAD_EVENT, 1, v.offset);
+	}
+}
+
+int record_i64(const struct record *rec, unsigned slot, int64_t *out)
+{
+	if (record_str(rec, slot).n == 0)
+		return E_NOT_FOUND;
+	return json_fixed(rec->v[slot], 0, out);
+}
+
+int record_double(const struct record *rec, unsigned slot, double *out)
+{
+	if (record_str(rec, slot).n == 0)
+		return E_NOT_FOUND;
+	return json_double(rec->v[slot], out);
+}

@@ -1,0 +1,186 @@
+#include "trace/tokens.h"
+
+enum { PIECE = INPUT_BLOCK };
+
+void tokens_init(struct tokens *t, struct input *in, struct trace_report *report, struct err *e)
+{
+	*t = (struct tokens){ .in = in, .report = report, .e = e, .piece = PIECE };
+	t->json = json_reader_new(JSON_TOLERANT, JSON_LIMITS_TRACE);
+}
+
+void tokens_fini(struct tokens *t)
+{
+	json_reader_free(t->json);
+	t->json = NULL;
+}
+
+/* A block to feed, or the end. */
+static void fetch(struct tokens *t)
+{
+	if (t->rest.n > 0 || t->ended)
+		return;
+	t->rc = input_next(t->in, &t->rest, t->e);
+	if (t->rc < 0)
+		t->rest = str_make("", 0);
+	t->ended = t->rest.n == 0;
+}
+
+static void feed(struct tokens *t)
+{
+	size_t n, line_end;
+
+	fetch(t);
+	if (t->ended) {
+		json_feed_end(t->json);
+		t->document_ended = true;
+		return;
+	}
+	n = t->rest.n < t->piece ? t->rest.n : t->piece;
+	line_end = t->lines ? str_find_byte(str_upto(t->rest, n), '\n') : n;
+	if (line_end > 0)
+		json_feed(t->json, t->rest.p, line_end);
+	t->document_ended = line_end < n;
+	if (t->document_ended)
+		json_feed_end(t->json);
+	n = t->document_ended ? line_end + 1 : n;
+	t->fed += n;
+	t->rest = str_from(t->rest, n);
+}
+
+enum json_token tokens_next(struct tokens *t, struct json_value *v)
+{
+	enum json_token tok;
+
+	while ((tok = json_next(t->json, v)) == JSON_MORE) {
+		if (t->document_ended)
+			return JSON_DONE;
+		feed(t);
+	}
+	v->offset += t->document_at;
+	return t->rc < 0 ? JSON_ERROR : tok;
+}
+
+void tokens_skip(struct tokens *t)
+{
+	json_skip(t->json);
+}
+
+void tokens_count_bad(struct tokens *t)
+{
+	if (t->rc == OK)
+		trace_report_add(t->report, TRACE_BAD_JSON, 1, t->document_at + json_error_offset(t->json));
+}
+
+bool tokens_pass_bad(struct tokens *t, unsigned array_depth)
+{
+	uint64_t at = t->document_at + json_error_offset(t->json);
+
+	tokens_count_bad(t);
+	if (t->rc < 0 || (t->has_bad && at == t->bad_at))
+		return false;
+	t->has_bad = true;
+	t->bad_at = at;
+	json_recover(t->json, array_depth);
+	return true;
+}
+
+void tokens_as_lines(struct tokens *t)
+{
+	t->lines = true;
+}
+
+static bool is_open(const struct tokens *t)
+{
+	const struct json_oddities *o = json_oddities(t->json);
+
+	return o->open_at_end > 0 || o->inside_token;
+}
+
+static void count_oddities(struct tokens *t)
+{
+	const struct json_oddities *o = json_oddities(t->json);
+	const struct {
+		enum trace_reason reason;
+		uint64_t count;
+	} odd[] = {
+		{ TRACE_RAW_QUOTES, o->raw_quotes },	       { TRACE_RAW_CONTROLS, o->raw_controls },
+		{ TRACE_BAD_ESCAPES, o->bad_escapes },	       { TRACE_BAD_UTF8, o->bad_utf8 },
+		{ TRACE_NON_NUMBERS, o->non_numbers },	       { TRACE_EXTRA_COMMAS, o->extra_commas },
+		{ TRACE_BYTE_ORDER_MARK, o->byte_order_mark }, { TRACE_CUT_TOKENS, o->cut_tokens },
+	};
+
+	for (size_t i = 0; i < COUNT(odd); i++)
+		trace_report_add(t->report, odd[i].reason, odd[i].count, 0);
+}
+
+/* To the end of the document, without looking. */
+static void run_out(struct tokens *t)
+{
+	struct json_value v;
+	enum json_token tok;
+
+	do {
+		tok = tokens_next(t, &v);
+	} while (tok != JSON_DONE && tok != JSON_ERROR);
+	while (!t->document_ended)
+		feed(t);
+	count_oddities(t);
+}
+
+static bool is_space(char c)
+{
+	return c == '\n' || c == '\r' || c == ' ' || c == '\t';
+}
+
+/* Up to the first byte of a line that is not empty. */
+static bool find_line(struct tokens *t)
+{
+	for (;;) {
+		size_t n = 0;
+
+		fetch(t);
+		if (t->ended)
+			return false;
+		while (n < t->rest.n && is_space(t->rest.p[n]))
+			n++;
+		t->fed += n;
+		t->rest = str_from(t->rest, n);
+		if (t->rest.n > 0)
+			return true;
+	}
+}
+
+bool tokens_next_line(struct tokens *t)
+{
+	if (t->fed > 0) {
+		run_out(t);
+		t->line_open = is_open(t);
+	}
+	if (!find_line(t))
+		return false;
+	if (t->line_open)
+		trace_report_add(t->report, TRACE_BAD_JSON, 1, t->document_at);
+	json_reader_reset(t->json);
+	t->document_ended = t->line_open = false;
+	t->document_at = t->fed;
+	return true;
+}
+
+static bool known_to_be_cut(const struct tokens *t)
+{
+	return trace_report_find(t->report, TRACE_TRUNCATED) != NULL || trace_report_find(t->report, TRACE_BAD_DATA) != NULL;
+}
+
+int tokens_finish(struct tokens *t)
+{
+	while (t->lines && tokens_next_line(t))
+		;
+	if (!t->lines) {
+		run_out(t);
+		t->line_open = is_open(t);
+	}
+	input_report(t->in, t->report);
+	if (t->rc == OK && t->line_open && !known_to_be_cut(t))
+		trace_report_add(t->report, TRACE_TRUNCATED, 1, t->fed);
+	return t->rc;
+}
