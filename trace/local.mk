@@ -10,6 +10,15 @@ trace_libtrace_a_SOURCES = \
 	trace/input_zstd.c \
 	trace/keyavg.c trace/keyavg.h \
 	trace/link.c trace/link.h \
+	trace/neuron.c trace/neuron.h \
+	trace/neuron_device.c trace/neuron_device.h \
+	trace/neuron_event.c trace/neuron_event.h \
+	trace/neuron_fold.c trace/neuron_fold.h \
+	trace/neuron_link.c \
+	trace/neuron_ls.c trace/neuron_ls.h \
+	trace/neuron_monitor.c trace/neuron_monitor.h \
+	trace/neuron_summary.c trace/neuron_summary.h \
+	trace/neuron_system.c trace/neuron_system.h \
 	trace/normalise.c trace/normalise.h \
 	trace/order.c trace/order.h \
 	trace/probe.c trace/probe.h \

@@ -1,15 +1,21 @@
-# tests of trace/; test_trace_data goes over real traces with expected tables, where there are any
+# tests of trace/; test_trace_data and test_neuron_data go over files with expected tables, where there are any
 if HAVE_CHECK
-check_PROGRAMS += tests/unit/trace/test_trace tests/unit/trace/test_trace_data
-TESTS += tests/unit/trace/test_trace tests/unit/trace/test_trace_data
+check_PROGRAMS += tests/unit/trace/test_trace tests/unit/trace/test_trace_data tests/unit/trace/test_neuron_data
+TESTS += tests/unit/trace/test_trace tests/unit/trace/test_trace_data tests/unit/trace/test_neuron_data
 endif
 tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/help.c tests/unit/trace/help.h \
+	tests/unit/trace/help_neuron.c tests/unit/trace/help_neuron.h \
 	tests/unit/trace/main.c \
 	tests/unit/trace/test_busy.c \
 	tests/unit/trace/test_fold.c \
 	tests/unit/trace/test_input.c \
 	tests/unit/trace/test_keyavg.c \
+	tests/unit/trace/test_neuron_device.c \
+	tests/unit/trace/test_neuron_ls.c \
+	tests/unit/trace/test_neuron_monitor.c \
+	tests/unit/trace/test_neuron_summary.c \
+	tests/unit/trace/test_neuron_system.c \
 	tests/unit/trace/test_normalise.c \
 	tests/unit/trace/test_order.c \
 	tests/unit/trace/test_probe.c \
@@ -18,3 +24,5 @@ tests_unit_trace_test_trace_SOURCES = \
 tests_unit_trace_test_trace_LDADD = $(LINK_TRACE)
 tests_unit_trace_test_trace_data_SOURCES = tests/unit/trace/data_main.c
 tests_unit_trace_test_trace_data_LDADD = $(LINK_TRACE)
+tests_unit_trace_test_neuron_data_SOURCES = tests/unit/trace/neuron_data_main.c
+tests_unit_trace_test_neuron_data_LDADD = $(LINK_TRACE)

@@ -1,0 +1,130 @@
+#include "trace/neuron_monitor.h"
+
+#include <check.h>
+
+#include "tests/unit/trace/help_neuron.h"
+
+Suite *suite_neuron_monitor(void);
+
+#define CORES(percent)                                                                                              \
+	"\"neuroncore_counters\":{\"period\":1.5,\"neuroncores_in_use\":{\"0\":{\"neuroncore_utilization\":" percent "}},\"error\":\"\"}"
+#define RUNTIME(tag, percent)                                                                                       \
+	"{\"pid\":17,\"neuron_runtime_tag\":\"" tag "\",\"report\":{" CORES(percent) "}}"
+
+static const char two[] =
+	"{\"neuron_runtime_data\":[" RUNTIME("llm", "10") "],\"system_data\":{\"neuron_hw_counters\":{\"neuron_devices\":[{"
+	"\"mem_ecc_corrected\":3,\"neuron_device_index\":2}]},\"vcpu_usage\":{\"average_usage\":{\"user\":50}}},"
+	"\"instance_info\":{\"instance_type\":\"trn1.2xlarge\",\"instance_id\":\"i-1\"},\"neuron_hardware_info\":{\"neuron_device_count\":1}}\n"
+	"{\"neuron_runtime_data\":[{\"report\":{\"execution_stats\":{\"period\":2,\"execution_summary\":{\"completed\":5},"
+	"\"latency_stats\":{\"total_latency\":null,\"device_latency\":{\"p50\":0.001}}},\"memory_used\":{\"neuron_runtime_used_bytes\":"
+	"{\"host\":7,\"usage_breakdown\":{\"neuroncore_memory_usage\":{\"1\":{\"tensors\":99}}}},\"loaded_models\":[{\"uuid\":\"a\"},"
+	"{\"uuid\":\"b\"}]}," CORES("30") "},\"neuron_runtime_tag\":\"llm\"}],\"system_data\":{\"neuron_hw_counters\":{\"neuron_devices\":null,"
+	"\"error\":\"no driver\"}}}\n";
+
+START_TEST(utilisation_is_the_mean_of_the_reports_as_a_ratio)
+{
+	help_neuron_has(neuron_monitor_read, two, "gauge neuroncore_utilization_ratio 0.2 ratio tag=llm nc=0");
+	help_neuron_has(neuron_monitor_read, two, "gauge host_cpu_ratio 0.5 ratio mode=user");
+	help_neuron_has(neuron_monitor_read, two, "window dur_ns=3500000000 steps=0 none launches=0 events=2");
+}
+END_TEST
+
+START_TEST(executions_latency_and_memory_carry_their_runtime)
+{
+	help_neuron_has(neuron_monitor_read, two, "gauge executions 5 1 tag=llm status=completed");
+	help_neuron_has(neuron_monitor_read, two, "gauge execution_latency 0.001 s tag=llm percentile=p50 latency=device");
+	help_neuron_has(neuron_monitor_read, two, "gauge runtime_memory 7 bytes tag=llm location=host");
+	help_neuron_has(neuron_monitor_read, two, "gauge device_memory 99 bytes tag=llm nc=1 usage_type=tensors");
+	help_neuron_has(neuron_monitor_read, two, "gauge loaded_models 2 1");
+	help_neuron_has_not(neuron_monitor_read, two, "latency=total");
+}
+END_TEST
+
+START_TEST(devices_hosts_and_errors_are_told)
+{
+	help_neuron_has(neuron_monitor_read, two, "gauge ecc_events 3 1 device=2 type=mem_corrected");
+	help_neuron_has(neuron_monitor_read, two, "gauge neuron_devices 1 1");
+	help_neuron_has(neuron_monitor_read, two, "label instance_type=trn1.2xlarge");
+	help_neuron_has(neuron_monitor_read, two, "gauge monitor_errors 1 1 message=no driver");
+}
+END_TEST
+
+START_TEST(a_runtime_without_a_tag_is_named_by_its_pid)
+{
+	help_neuron_has(neuron_monitor_read, "{\"neuron_runtime_data\":[" RUNTIME("", "10") "]}",
+		"gauge neuroncore_utilization_ratio 0.1 ratio tag=17 nc=0");
+}
+END_TEST
+
+START_TEST(both_names_of_flops_and_physical_cores_are_read)
+{
+	static const char text[] = "{\"neuron_runtime_data\":[{\"pid\":1,\"report\":{\"neuroncore_counters\":{\"neuroncores_in_use\":{\"0\":{"
+				   "\"flops\":100,\"v3d\":{\"nc_v3.1\":{\"neuroncore_utilization\":50}}},\"1\":{\"effective_flops\":200}}}}}]}";
+
+	help_neuron_has(neuron_monitor_read, text, "gauge flops 100 flops/s tag=1 nc=0");
+	help_neuron_has(neuron_monitor_read, text, "gauge flops 200 flops/s tag=1 nc=1");
+	help_neuron_has(neuron_monitor_read, text,
+		"gauge neuroncore_physical_utilization_ratio 0.5 ratio tag=1 nc=0 core=nc_v3.1");
+}
+END_TEST
+
+START_TEST(impossible_values_are_left_out)
+{
+	static const char text[] = "{\"neuron_runtime_data\":[" RUNTIME("a", "1000") "," RUNTIME("b", "-1") "," RUNTIME("c",
+		"\"x\"") "," RUNTIME("d", "7") "]}";
+
+	help_neuron_has(neuron_monitor_read, text, "gauge neuroncore_utilization_ratio 0.07 ratio tag=d nc=0");
+	help_neuron_has(neuron_monitor_read, text, "skip bad_value 2 @157");
+	help_neuron_has(neuron_monitor_read, text, "skip bad_number 1 @463");
+	help_neuron_has_not(neuron_monitor_read, text, "tag=a");
+}
+END_TEST
+
+START_TEST(a_damaged_line_costs_that_line)
+{
+	static const char text[] = "{\"neuron_runtime_data\":[" RUNTIME("a", "10") "]}\n\n{\"neuron_runtime_data\":[ {\"pid\" 5\n7\n{\"neuron_runtime_data\":["
+		RUNTIME("a", "30") "]}\n";
+
+	help_neuron_has(neuron_monitor_read, text, "gauge neuroncore_utilization_ratio 0.2 ratio tag=a nc=0");
+	help_neuron_has(neuron_monitor_read, text, "skip bad_json 1 @179");
+	help_neuron_has(neuron_monitor_read, text, "skip bad_event 1 @213");
+}
+END_TEST
+
+START_TEST(what_is_no_report_is_an_error)
+{
+	help_neuron_has(neuron_monitor_read, "{\"a\":1}\n", "error no report of neuron-monitor in it");
+	help_neuron_has(neuron_monitor_read, "", "error no report of neuron-monitor in it");
+}
+END_TEST
+
+START_TEST(a_report_split_at_any_byte_is_the_same_report)
+{
+	help_neuron_seams(neuron_monitor_read, str_of(two));
+}
+END_TEST
+
+START_TEST(reports_cut_anywhere_give_what_was_readable)
+{
+	help_neuron_cuts(neuron_monitor_read, str_of(two));
+}
+END_TEST
+
+Suite *suite_neuron_monitor(void)
+{
+	Suite *s = suite_create("trace/neuron_monitor");
+	TCase *t = tcase_create("all");
+
+	tcase_add_test(t, utilisation_is_the_mean_of_the_reports_as_a_ratio);
+	tcase_add_test(t, executions_latency_and_memory_carry_their_runtime);
+	tcase_add_test(t, devices_hosts_and_errors_are_told);
+	tcase_add_test(t, a_runtime_without_a_tag_is_named_by_its_pid);
+	tcase_add_test(t, both_names_of_flops_and_physical_cores_are_read);
+	tcase_add_test(t, impossible_values_are_left_out);
+	tcase_add_test(t, a_damaged_line_costs_that_line);
+	tcase_add_test(t, what_is_no_report_is_an_error);
+	tcase_add_test(t, a_report_split_at_any_byte_is_the_same_report);
+	tcase_add_test(t, reports_cut_anywhere_give_what_was_readable);
+	suite_add_tcase(s, t);
+	return s;
+}

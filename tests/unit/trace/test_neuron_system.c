@@ -1,0 +1,306 @@
+#include "trace/neuron_system.h"
+
+#include <check.h>
+
+#include "tests/unit/trace/help_neuron.h"
+
+Suite *suite_neuron_system(void);
+
+#define EVENT(name, ts, dur, more)                                                                                  \
+	"{\"name\":\"" name "\",\"timestamp\":" #ts ",\"duration\":" #dur ",\"process_id\":\"7\"," more "}"
+#define OP(name, ts, dur, more) EVENT(name, ts, dur, "\"type\":99999,\"group\":\"framework-1\",\"thread_id\":1" more)
+#define CALL(name, ts, dur, more) EVENT(name, ts, dur, "\"group\":\"nrt-nc-000\"" more)
+#define RUN(ts, dur, more) EVENT("nc_exec_running", ts, dur, "\"nc_idx\":0" more)
+#define FILE_OF(events) "{\"trace_events\":[" events "]}"
+
+#define UNLINKED "gauge executions 1 1 link=none"
+
+/* ---- the way up */
+
+START_TEST(an_execution_is_followed_by_exec_id_and_parent_id_to_its_op)
+{
+	static const char text[] = FILE_OF(OP("aten::mul", 1000, 900, ",\"id\":4") "," CALL(
+		"nrta_execute_schedule", 1100, 100, ",\"id\":11,\"parent_id\":4,\"exec_id\":\"5\",\"thread_id\":9,\"nc_idx\":0") "," RUN(1500, 300,
+		",\"id\":21,\"exec_id\":5,\"model_id\":\"10001\""));
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op aten::mul calls=1 device=300/300 cpu=900/900 orphan=0/0 300..300");
+	help_neuron_has(neuron_system_read, text, "op kernel model 10001 calls=1 device=300/300 cpu=0/0 orphan=0/0 300..300");
+	help_neuron_has(neuron_system_read, text,
+		"op runtime nrta_execute_schedule calls=1 device=0/0 cpu=100/100 orphan=0/0 100..100");
+	help_neuron_has(neuron_system_read, text, "gauge executions 1 1 link=exec_id");
+	help_neuron_has(neuron_system_read, text, "gauge launch_delay 500 ns");
+	help_neuron_has(neuron_system_read, text, "window dur_ns=900 steps=1 executions launches=1 events=3 device");
+}
+END_TEST
+
+START_TEST(a_chain_of_parents_is_climbed)
+{
+	static const char text[] = FILE_OF(OP("aten::mm", 1000, 100, ",\"id\":4") "," CALL("outer_call", 5000, 10,
+		",\"id\":10,\"parent_id\":4") "," CALL("nrt_model_submit", 5000, 5, ",\"id\":11,\"parent_id\":10,\"exec_id\":5") "," RUN(6000, 7,
+		",\"exec_id\":5"));
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op aten::mm calls=1 device=7/7 cpu=100/100 orphan=0/0 7..7");
+}
+END_TEST
+
+START_TEST(a_flow_goes_before_everything_else)
+{
+	static const char text[] = FILE_OF(OP("wrong", 1000, 900, ",\"id\":4") "," OP("right", 3000, 100,
+		",\"id\":5,\"flow_id\":[\"a\",\"b\"]") "," CALL("nrta_execute_schedule", 1100, 100,
+		",\"id\":11,\"parent_id\":4,\"exec_id\":5,\"flow_id\":[\"b\",\"c\"]") "," RUN(4000, 300, ",\"exec_id\":5,\"flow_id\":[\"c\"]"));
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op right calls=1 device=300/300 cpu=100/100 orphan=0/0 300..300");
+	help_neuron_has(neuron_system_read, text, "gauge executions 1 1 link=flow");
+}
+END_TEST
+
+START_TEST(a_call_without_parent_belongs_to_the_innermost_op_of_its_thread)
+{
+	static const char text[] = FILE_OF(OP("outer", 1000, 900, "") "," OP("inner", 1050, 300, "") "," CALL("nrta_execute_schedule", 1100,
+		100, ",\"exec_id\":5,\"thread_id\":1") "," RUN(4000, 300, ",\"exec_id\":5"));
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op inner calls=1 device=300/300 cpu=300/200 orphan=0/0 300..300");
+	help_neuron_has(neuron_system_read, text, "op cpu_op outer calls=1 device=300/0 cpu=900/600 orphan=0/0 0..0");
+	help_neuron_has(neuron_system_read, text, "gauge executions 1 1 link=thread");
+}
+END_TEST
+
+START_TEST(the_stream_lane_leads_to_the_op_and_is_a_runtime_row)
+{
+	static const char text[] = FILE_OF(OP("aten::mul", 1000, 900, ",\"id\":4") "," EVENT("launch", 1010, 50,
+		"\"trace_event_source\":\"framework\",\"framework_stream_id\":\"0\",\"id\":5,\"parent_id\":4,\"flow_id\":[\"x\"]") "," RUN(4000, 300,
+		",\"exec_id\":5,\"flow_id\":[\"x\"]"));
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op aten::mul calls=1 device=300/300 cpu=900/900 orphan=0/0 300..300");
+	help_neuron_has(neuron_system_read, text, "op runtime launch calls=1 device=0/0 cpu=50/50 orphan=0/0 0..0");
+}
+END_TEST
+
+static const struct {
+	const char *what, *text;
+} orphans[] = {
+	{ "no call has its exec_id", FILE_OF(OP("op", 1000, 900, ",\"id\":4") "," CALL("nrta_execute_schedule", 1100, 100,
+					    ",\"parent_id\":4,\"exec_id\":6") "," RUN(1500, 300, ",\"exec_id\":5,\"model_name\":\"m\"")) },
+	{ "its call is of another process",
+		FILE_OF(OP("op", 1000, 900, ",\"id\":4") ",{\"name\":\"nrta_execute_schedule\",\"timestamp\":1100,\"duration\":100,"
+			"\"process_id\":\"8\",\"parent_id\":4,\"exec_id\":5}," RUN(1500, 300, ",\"exec_id\":5,\"model_name\":\"m\"")) },
+	{ "its call is of another model", FILE_OF(OP("op", 1000, 900, ",\"id\":4") "," CALL("nrta_execute_schedule", 1100, 100,
+						  ",\"parent_id\":4,\"exec_id\":5,\"model_name\":\"n\"") "," RUN(1500, 300,
+						  ",\"exec_id\":5,\"model_name\":\"m\"")) },
+	{ "its call has no parent and another thread", FILE_OF(OP("op", 1000, 900, ",\"id\":4") "," CALL("nrta_execute_schedule", 1100, 100,
+							       ",\"parent_id\":0,\"exec_id\":5,\"thread_id\":2") "," RUN(1500, 300,
+							       ",\"exec_id\":5,\"model_name\":\"m\"")) },
+	{ "parents go in a circle", FILE_OF(OP("op", 1000, 900, ",\"id\":4") "," CALL("a", 1100, 100,
+					   ",\"id\":1,\"parent_id\":2,\"exec_id\":5") "," CALL("b", 1100, 100, ",\"id\":2,\"parent_id\":1") "," RUN(1500,
+					   300, ",\"exec_id\":5,\"model_name\":\"m\"")) },
+};
+
+START_TEST(an_execution_that_finds_no_op_is_a_row_of_its_model)
+{
+	help_neuron_has(neuron_system_read, orphans[_i].text,
+		"op kernel m calls=1 device=300/300 cpu=0/0 orphan=1/300 300..300");
+	help_neuron_has(neuron_system_read, orphans[_i].text, UNLINKED);
+	help_neuron_has(neuron_system_read, orphans[_i].text, "op cpu_op op calls=1 device=0/0 cpu=900/900 orphan=0/0 0..0");
+}
+END_TEST
+
+START_TEST(exec_ids_are_told_apart_by_core)
+{
+	static const char text[] = FILE_OF(OP("a", 1000, 100, ",\"id\":4") "," OP("b", 2000, 100, ",\"id\":5") "," CALL("nrta_execute_schedule",
+		1010, 10, ",\"parent_id\":4,\"exec_id\":0,\"lnc_idx\":\"0\"") "," CALL("nrta_execute_schedule", 2010, 10,
+		",\"parent_id\":5,\"exec_id\":0,\"lnc_idx\":\"1\"") "," EVENT("nc_exec_running", 3000, 30,
+		"\"exec_id\":0,\"lnc_idx\":\"0\"") "," EVENT("nc_exec_running", 3000, 70, "\"exec_id\":0,\"lnc_idx\":\"1\""));
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op a calls=1 device=30/30 cpu=100/100 orphan=0/0 30..30");
+	help_neuron_has(neuron_system_read, text, "op cpu_op b calls=1 device=70/70 cpu=100/100 orphan=0/0 70..70");
+	help_neuron_has(neuron_system_read, text, "gauge device_busy 30 ns core=0");
+	help_neuron_has(neuron_system_read, text, "gauge device_busy 70 ns core=1");
+}
+END_TEST
+
+/* ---- executions */
+
+START_TEST(physical_cores_of_one_execution_are_one_union)
+{
+	static const char text[] = FILE_OF(RUN(100, 50, ",\"exec_id\":1,\"device_core_idx\":4,\"model_name\":\"m\"") "," RUN(120, 60,
+		",\"exec_id\":1,\"device_core_idx\":5,\"model_name\":\"m\"") "," RUN(300, 10,
+		",\"exec_id\":1,\"device_core_idx\":4,\"model_name\":\"m\""));
+
+	help_neuron_has(neuron_system_read, text, "op kernel m calls=2 device=90/90 cpu=0/0 orphan=2/90 10..80");
+	help_neuron_has(neuron_system_read, text, "op gap device calls=1 device=120/0 cpu=0/0 orphan=0/0 120..120");
+}
+END_TEST
+
+START_TEST(gaps_lie_between_executions_of_one_core)
+{
+	static const char text[] = FILE_OF(RUN(100, 50, "") "," RUN(160, 40, "") "," RUN(170, 10, "") "," RUN(1200, 5, "") "," EVENT(
+		"nc_exec_running", 155, 1, "\"nc_idx\":1"));
+
+	help_neuron_has(neuron_system_read, text, "op gap device calls=2 device=1010/0 cpu=0/0 orphan=0/0 10..1000");
+	help_neuron_has(neuron_system_read, text, "gauge device_busy 95 ns core=0");
+}
+END_TEST
+
+START_TEST(marked_steps_bound_launches_and_gaps)
+{
+	static const char text[] = FILE_OF(OP("ProfilerStep#7", 1000, 500, "") "," OP("ProfilerStep#8", 1500, 500, "") "," RUN(100, 10, "") "," RUN(
+		1100, 10, "") "," RUN(1200, 10, "") "," RUN(2500, 10, ""));
+
+	help_neuron_has(neuron_system_read, text, "window dur_ns=2410 steps=2 marker launches=2 events=6 device");
+	help_neuron_has(neuron_system_read, text, "op step ProfilerStep* calls=2 device=0/0 cpu=1000/1000 orphan=0/0 500..500");
+	help_neuron_has(neuron_system_read, text, "op gap device calls=1 device=90/0 cpu=0/0 orphan=0/0 90..90");
+}
+END_TEST
+
+START_TEST(a_model_that_takes_nearly_all_the_time_is_the_step)
+{
+	help_neuron_has(neuron_system_read,
+		FILE_OF(RUN(0, 80, ",\"model_id\":1") "," RUN(100, 80, ",\"model_id\":1") "," RUN(200, 40, ",\"model_id\":2")),
+		"window dur_ns=240 steps=2 executions launches=3 events=3 device");
+	help_neuron_has(neuron_system_read,
+		FILE_OF(RUN(0, 80, ",\"model_id\":1") "," RUN(100, 80, ",\"model_id\":1") "," RUN(200, 45, ",\"model_id\":2")),
+		"window dur_ns=245 steps=0 none launches=3 events=3 device");
+}
+END_TEST
+
+/* ---- the rest */
+
+START_TEST(transfers_count_once_with_their_bytes)
+{
+	static const char text[] = FILE_OF(CALL("nrt_tensor_write", 100, 50, ",\"thread_id\":1,\"size\":\"4096\"") "," CALL("dmem_buf_copyin",
+		110, 20, ",\"thread_id\":1,\"size\":4096") "," CALL("dmem_buf_copyout", 200, 5, ",\"thread_id\":1"));
+
+	help_neuron_has(neuron_system_read, text, "op memcpy nrt_tensor_write calls=1 device=0/0 cpu=50/30 orphan=0/0 30..30");
+	help_neuron_has(neuron_system_read, text, "op runtime dmem_buf_copyin calls=1 device=0/0 cpu=20/20 orphan=0/0 20..20");
+	help_neuron_has(neuron_system_read, text, "op memcpy dmem_buf_copyout calls=1 device=0/0 cpu=5/5 orphan=0/0 5..5");
+	help_neuron_has(neuron_system_read, text, "gauge transfers 1 1 direction=host_to_device");
+	help_neuron_has(neuron_system_read, text, "gauge transfer_bytes 4096 bytes direction=host_to_device");
+	help_neuron_has(neuron_system_read, text, "gauge transfers 1 1 direction=device_to_host");
+}
+END_TEST
+
+START_TEST(collectives_and_switches_have_no_self_time)
+{
+	static const char text[] = FILE_OF(RUN(100, 50, "") "," EVENT("cc_running", 110, 20, "\"nc_idx\":0") "," EVENT("nc_model_switch", 160,
+		5, "\"nc_idx\":0") "," EVENT("hw_notify", 170, 0, "\"nc_idx\":0"));
+
+	help_neuron_has(neuron_system_read, text, "op collective cc_running calls=1 device=20/0 cpu=0/0 orphan=0/0 20..20");
+	help_neuron_has(neuron_system_read, text, "op overhead nc_model_switch calls=1 device=5/0 cpu=0/0 orphan=0/0 5..5");
+	help_neuron_has(neuron_system_read, text, "gauge events 1 1 type=hw_notify");
+}
+END_TEST
+
+START_TEST(both_spellings_and_lists_by_lane_are_read)
+{
+	static const char by_lane[] =
+		"{\"trace_event\":{\"i-0b1e/PID:7/framework/TID:0\":[{\"name\":\"op\",\"timestamp\":10,\"duration\":100,\"id\":1}],"
+		"\"i-0b1e/PID:7/neuron_rt/NC:0\":[{\"name\":\"my_call\",\"timestamp\":20,\"duration\":5,\"parent_id\":1,\"exec_id\":3}],"
+		"\"other\":5,\"i-0b1e/PID:7/neuron_hw/NC0:4\":[{\"name\":\"nc_exec_running\",\"timestamp\":30,\"duration\":9,\"exec_id\":3}]}}";
+
+	help_neuron_has(neuron_system_read, by_lane, "op cpu_op op calls=1 device=9/9 cpu=100/100 orphan=0/0 9..9");
+	help_neuron_has(neuron_system_read, by_lane, "op runtime my_call calls=1 device=0/0 cpu=5/5 orphan=0/0 5..5");
+}
+END_TEST
+
+START_TEST(tables_of_newer_versions_are_read)
+{
+	static const char text[] =
+		"{\"trace_events\":[{\"name\":\"op\",\"start_ts\":10,\"end_ts\":110,\"duration_ns\":100,\"id\":1,\"trace_event_source\":\"framework\","
+		"\"thread_id\":3},{\"name\":\"nrta_execute_schedule\",\"start_ts\":20,\"duration_ns\":5,\"trace_event_source\":\"neuron_rt\","
+		"\"extra_attributes_json\":\"{\\\"exec_id\\\": 3, \\\"parent_id\\\": \\\"1\\\"}\"},{\"name\":\"nc_exec_running\",\"start_ts\":30,"
+		"\"duration_ns\":9,\"trace_event_source\":\"neuron_hw\",\"pcore_idx\":4,\"extra_attributes_json\":\"{\\\"exec_id\\\":3,"
+		"\\\"model_name\\\":\\\"m\\\"}\"}]}";
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op op calls=1 device=9/9 cpu=100/100 orphan=0/0 9..9");
+	help_neuron_has(neuron_system_read, text, "op kernel m calls=1 device=9/9 cpu=0/0 orphan=0/0 9..9");
+}
+END_TEST
+
+START_TEST(host_series_become_gauges)
+{
+	static const char text[] =
+		"{\"mem_usage\":[{\"usage\":500,\"percent_usage\":9.5},{\"usage\":400,\"percent_usage\":8}],"
+		"\"cpu_util\":[{\"cpu_id\":\"1\",\"util\":2},{\"cpu_id\":\"2\",\"util\":\"4\"},{\"util\":400}],"
+		"\"device_mem_usage\":[{\"hbm_idx\":1,\"total_bytes\":70,\"dram_spill_bytes\":-5}]}";
+
+	help_neuron_has(neuron_system_read, text, "gauge host_memory_used 500 bytes");
+	help_neuron_has(neuron_system_read, text, "gauge host_memory_used_ratio 0.095 ratio");
+	help_neuron_has(neuron_system_read, text, "gauge host_cpu_ratio 0.03 ratio");
+	help_neuron_has(neuron_system_read, text, "gauge device_memory 70 bytes usage_type=total hbm=1 nd=");
+	help_neuron_has(neuron_system_read, text, "skip bad_value 2 @143");
+}
+END_TEST
+
+START_TEST(impossible_times_are_left_out)
+{
+	static const char text[] = FILE_OF(CALL("a", 1729888371056597613, 5, "") "," CALL("b", 17, 5, "") "," CALL("c", 1729888371056597700,
+		1786270865722793417, "") "," CALL("d", -5, 5, "") "," CALL("e", "x", 5, "") ",{\"name\":\"f\",\"duration\":5}," CALL("", 1, 5, ""));
+
+	help_neuron_has(neuron_system_read, text, "window dur_ns=5 steps=0 none launches=0 events=1 start_ns=1729888371056597613");
+	help_neuron_has(neuron_system_read, text, "skip bad_value 3 @192");
+	help_neuron_has(neuron_system_read, text, "skip bad_number 1 @385");
+	help_neuron_has(neuron_system_read, text, "skip no_time 1 @465");
+	help_neuron_has(neuron_system_read, text, "skip no_name 1 @491");
+}
+END_TEST
+
+START_TEST(a_unit_in_the_event_is_kept_to)
+{
+	help_neuron_has(neuron_system_read, FILE_OF(CALL("a", 5.5, 2, ",\"timestamp_unit\":\"us\"")),
+		"op runtime a calls=1 device=0/0 cpu=2000/2000 orphan=0/0 2000..2000");
+}
+END_TEST
+
+START_TEST(what_is_no_system_profile_is_an_error)
+{
+	help_neuron_has(neuron_system_read, "{\"trace_events\":[]}", "error no system profile: no events in it");
+	help_neuron_has(neuron_system_read, "[1]",
+		"error no system profile: it must be a JSON object with a list \"trace_events\"");
+}
+END_TEST
+
+static const char seams[] = FILE_OF("\n" OP("aten::mul \\u00e9", 1000, 900, ",\"id\":4,\"flow_id\":[\"a\",\"b\\\"c\"]") ",\n" CALL(
+	"nrta_execute_schedule", 1100, 100, ",\"id\":11,\"parent_id\":4,\"exec_id\":\"5\",\"thread_id\":9") ",\n" RUN(1500, 300,
+	",\"exec_id\":5,\"model_id\":\"10001\",\"tensor\":{\"x\":[1,2]}") "\n");
+
+START_TEST(an_event_split_at_any_byte_is_the_same_event)
+{
+	help_neuron_seams(neuron_system_read, str_of(seams));
+}
+END_TEST
+
+START_TEST(a_profile_cut_anywhere_gives_what_was_readable)
+{
+	help_neuron_cuts(neuron_system_read, str_of(seams));
+}
+END_TEST
+
+Suite *suite_neuron_system(void)
+{
+	Suite *s = suite_create("trace/neuron_system");
+	TCase *t = tcase_create("all");
+
+	tcase_add_test(t, an_execution_is_followed_by_exec_id_and_parent_id_to_its_op);
+	tcase_add_test(t, a_chain_of_parents_is_climbed);
+	tcase_add_test(t, a_flow_goes_before_everything_else);
+	tcase_add_test(t, a_call_without_parent_belongs_to_the_innermost_op_of_its_thread);
+	tcase_add_test(t, the_stream_lane_leads_to_the_op_and_is_a_runtime_row);
+	tcase_add_loop_test(t, an_execution_that_finds_no_op_is_a_row_of_its_model, 0, COUNT(orphans));
+	tcase_add_test(t, exec_ids_are_told_apart_by_core);
+	tcase_add_test(t, physical_cores_of_one_execution_are_one_union);
+	tcase_add_test(t, gaps_lie_between_executions_of_one_core);
+	tcase_add_test(t, marked_steps_bound_launches_and_gaps);
+	tcase_add_test(t, a_model_that_takes_nearly_all_the_time_is_the_step);
+	tcase_add_test(t, transfers_count_once_with_their_bytes);
+	tcase_add_test(t, collectives_and_switches_have_no_self_time);
+	tcase_add_test(t, both_spellings_and_lists_by_lane_are_read);
+	tcase_add_test(t, tables_of_newer_versions_are_read);
+	tcase_add_test(t, host_series_become_gauges);
+	tcase_add_test(t, impossible_times_are_left_out);
+	tcase_add_test(t, a_unit_in_the_event_is_kept_to);
+	tcase_add_test(t, what_is_no_system_profile_is_an_error);
+	tcase_add_test(t, an_event_split_at_any_byte_is_the_same_event);
+	tcase_add_test(t, a_profile_cut_anywhere_gives_what_was_readable);
+	suite_add_tcase(s, t);
+	return s;
+}

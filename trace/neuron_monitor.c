@@ -1,0 +1,317 @@
+#include "trace/neuron_monitor.h"
+
+#include "json/num.h"
+#include "trace/draft.h"
+#include "trace/neuron_summary.h"
+#include "trace/walk.h"
+
+enum { PENDING_MAX = 20000, PENDING_BYTES_MAX = 8 << 20, STARS_MAX = 3, LABELS_MAX = STARS_MAX + 2 };
+
+/* Whose value it is: known only when the object around it is over. */
+enum scope { OF_HOST, OF_RUNTIME, OF_DEVICE };
+
+#define PERCENT 0.01
+#define RUNTIME "neuron_runtime_data/[]/report/"
+#define CORES RUNTIME "neuroncore_counters/neuroncores_in_use/"
+#define EXECUTIONS RUNTIME "execution_stats/"
+#define MEMORY RUNTIME "memory_used/neuron_runtime_used_bytes/"
+#define DEVICES "system_data/neuron_hw_counters/neuron_devices/[]/"
+#define BYTES_MAX 1152921504606846976.0 /* 2^60 */
+#define COUNT_MAX 1e18
+#define SECONDS_MAX 2678400.0
+
+/* star: what the keys at '*' become, as label keys in order; "" for none. fixed: one label more. */
+static const struct rule {
+	const char *path, *name, *unit;
+	double scale, max; /* of the value as it stands */
+	enum draft_fold fold;
+	enum scope scope;
+	const char *star[STARS_MAX];
+	const char *fixed_key, *fixed;
+} rules[] = {
+	{ CORES "*/neuroncore_utilization", "neuroncore_utilization_ratio", "ratio", PERCENT, 101, DRAFT_MEAN, OF_RUNTIME,
+		{ "nc" }, NULL, NULL },
+	{ CORES "*/*/*/neuroncore_utilization", "neuroncore_physical_utilization_ratio", "ratio", PERCENT, 101, DRAFT_MEAN,
+		OF_RUNTIME, { "nc", "", "core" }, NULL, NULL },
+	{ CORES "*/flops", "flops", "flops/s", 1, 1e20, DRAFT_MEAN, OF_RUNTIME, { "nc" }, NULL, NULL },
+	{ CORES "*/effective_flops", "flops", "flops/s", 1, 1e20, DRAFT_MEAN, OF_RUNTIME, { "nc" }, NULL, NULL },
+	{ EXECUTIONS "error_summary/*", "execution_errors", "1", 1, COUNT_MAX, DRAFT_LAST, OF_RUNTIME, { "type" }, NULL,
+		NULL },
+	{ EXECUTIONS "execution_summary/*", "executions", "1", 1, COUNT_MAX, DRAFT_SUM, OF_RUNTIME, { "status" }, NULL,
+		NULL },
+	{ EXECUTIONS "latency_stats/total_latency/*", "execution_latency", "s", 1, SECONDS_MAX, DRAFT_MEAN, OF_RUNTIME,
+		{ "percentile" }, "latency", "total" },
+	{ EXECUTIONS "latency_stats/device_latency/*", "execution_latency", "s", 1, SECONDS_MAX, DRAFT_MEAN, OF_RUNTIME,
+		{ "percentile" }, "latency", "device" },
+	{ MEMORY "host", "runtime_memory", "bytes", 1, BYTES_MAX, DRAFT_LAST, OF_RUNTIME, { NULL }, "location", "host" },
+	{ MEMORY "neuron_device", "runtime_memory", "bytes", 1, BYTES_MAX, DRAFT_LAST, OF_RUNTIME, { NULL }, "location",
+		"device" },
+	{ MEMORY "usage_breakdown/host/*", "host_memory", "bytes", 1, BYTES_MAX, DRAFT_LAST, OF_RUNTIME, { "usage_type" },
+		NULL, NULL },
+	{ MEMORY "usage_breakdown/neuroncore_memory_usage/*/*", "device_memory", "bytes", 1, BYTES_MAX, DRAFT_LAST,
+		OF_RUNTIME, { "nc", "usage_type" }, NULL, NULL },
+	{ RUNTIME "neuron_runtime_vcpu_usage/vcpu_usage/*", "runtime_cpu_ratio", "ratio", PERCENT, 1e6, DRAFT_MEAN,
+		OF_RUNTIME, { "mode" }, NULL, NULL },
+	{ DEVICES "mem_ecc_corrected", "ecc_events", "1", 1, COUNT_MAX, DRAFT_LAST, OF_DEVICE, { NULL }, "type",
+		"mem_corrected" },
+	{ DEVICES "mem_ecc_uncorrected", "ecc_events", "1", 1, COUNT_MAX, DRAFT_LAST, OF_DEVICE, { NULL }, "type",
+		"mem_uncorrected" },
+	{ DEVICES "sram_ecc_corrected", "ecc_events", "1", 1, COUNT_MAX, DRAFT_LAST, OF_DEVICE, { NULL }, "type",
+		"sram_corrected" },
+	{ DEVICES "sram_ecc_uncorrected", "ecc_events", "1", 1, COUNT_MAX, DRAFT_LAST, OF_DEVICE, { NULL }, "type",
+		"sram_uncorrected" },
+	{ "system_data/vcpu_usage/average_usage/*", "host_cpu_ratio", "ratio", PERCENT, 101, DRAFT_MEAN, OF_HOST, { "mode" },
+		NULL, NULL },
+	{ "system_data/vcpu_usage/context_switch_count", "context_switches", "1", 1, COUNT_MAX, DRAFT_LAST, OF_HOST,
+		{ NULL }, NULL, NULL },
+	{ "system_data/memory_info/memory_total_bytes", "host_memory_total", "bytes", 1, BYTES_MAX, DRAFT_LAST, OF_HOST,
+		{ NULL }, NULL, NULL },
+	{ "system_data/memory_info/memory_used_bytes", "host_memory_used", "bytes", 1, BYTES_MAX, DRAFT_LAST, OF_HOST,
+		{ NULL }, NULL, NULL },
+	{ "system_data/memory_info/swap_total_bytes", "host_swap_total", "bytes", 1, BYTES_MAX, DRAFT_LAST, OF_HOST,
+		{ NULL }, NULL, NULL },
+	{ "system_data/memory_info/swap_used_bytes", "host_swap_used", "bytes", 1, BYTES_MAX, DRAFT_LAST, OF_HOST,
+		{ NULL }, NULL, NULL },
+	{ "neuron_hardware_info/neuron_device_count", "neuron_devices", "1", 1, 100000, DRAFT_LAST, OF_HOST, { NULL }, NULL,
+		NULL },
+	{ "neuron_hardware_info/neuroncore_per_device_count", "neuroncores_per_device", "1", 1, 100000, DRAFT_LAST, OF_HOST,
+		{ NULL }, NULL, NULL },
+	{ "neuron_hardware_info/neuron_device_memory_size", "device_memory_size", "bytes", 1, BYTES_MAX, DRAFT_LAST, OF_HOST,
+		{ NULL }, NULL, NULL },
+	{ "neuron_hardware_info/logical_neuroncore_config", "logical_neuroncore_config", "1", 1, 100000, DRAFT_LAST, OF_HOST,
+		{ NULL }, NULL, NULL },
+};
+
+static const struct {
+	const char *path, *label;
+} labels[] = {
+	{ "instance_info/instance_type", "instance_type" },
+	{ "instance_info/instance_availability_zone", "availability_zone" },
+	{ "neuron_hardware_info/neuron_device_type", "neuron_device_type" },
+	{ "neuron_hardware_info/neuron_device_version", "neuron_device_version" },
+	{ "neuron_hardware_info/neuroncore_version", "neuroncore_version" },
+	{ "neuron_k8s_info/neuroncores_k8s_info/*/pod_name", "pod" },
+	{ "neuron_k8s_info/neuroncores_k8s_info/*/namespace", "namespace" },
+};
+
+struct value {
+	const struct rule *rule;
+	struct str star[STARS_MAX];
+	double value;
+};
+VEC(values, struct value);
+
+struct monitor {
+	struct draft d;
+	struct trace_report *report;
+	struct arena scratch; /* of one runtime's or device's values */
+	struct values pending;
+	struct str id, tag; /* of the runtime or device around; tag is the better name */
+	struct str instance_id;
+	double models, period_s;
+	int64_t dur_ns;
+	uint64_t n_values, n_reports;
+};
+
+/* ---- values */
+
+static void emit(struct monitor *m, const struct value *v, struct str scope_key, struct str scope_id)
+{
+	struct label l[LABELS_MAX];
+	size_t n = 0;
+
+	if (scope_id.n > 0)
+		l[n++] = (struct label){ scope_key, scope_id };
+	for (size_t i = 0; i < STARS_MAX && v->rule->star[i] != NULL; i++)
+		if (v->rule->star[i][0] != '\0')
+			l[n++] = (struct label){ str_of(v->rule->star[i]), v->star[i] };
+	if (v->rule->fixed_key != NULL)
+		l[n++] = (struct label){ str_of(v->rule->fixed_key), str_of(v->rule->fixed) };
+	draft_gauge(&m->d, v->rule->fold, str_of(v->rule->name), str_of(v->rule->unit), v->value, l, n);
+	m->n_values++;
+}
+
+static void emit_pending(struct monitor *m, struct str key)
+{
+	struct str id = m->tag.n > 0 ? m->tag : m->id;
+
+	vec_each(v, &m->pending)
+		emit(m, v, key, id);
+	m->pending.n = 0;
+	m->id = m->tag = str_make("", 0);
+	arena_reset(&m->scratch);
+}
+
+/* The keys at the pattern's stars. */
+static void take_stars(struct monitor *m, const struct rule *r, const struct walk *w, struct value *v)
+{
+	struct str rest = str_of(r->path);
+	size_t n = 0;
+
+	for (unsigned i = 0; rest.p != NULL && n < STARS_MAX; i++)
+		if (str_eq(str_split(&rest, '/'), STR("*")))
+			v->star[n++] = arena_str(&m->scratch, walk_key(w, i));
+}
+
+static void take_value(struct monitor *m, const struct rule *r, const struct walk *w, struct str text, uint64_t offset)
+{
+	struct value v = { .rule = r };
+	struct value *keep;
+
+	if (json_double(text, &v.value) < 0) {
+		trace_report_add(m->report, TRACE_BAD_NUMBER, 1, offset);
+		return;
+	}
+	if (!(v.value >= 0 && v.value <= r->max)) {
+		trace_report_add(m->report, TRACE_BAD_VALUE, 1, offset);
+		return;
+	}
+	v.value *= r->scale;
+	take_stars(m, r, w, &v);
+	if (r->scope == OF_HOST) {
+		emit(m, &v, STR(""), STR(""));
+		return;
+	}
+	keep = vec_push(&m->pending);
+	if (keep != NULL)
+		*keep = v;
+	else
+		trace_report_add(m->report, TRACE_TOO_MANY, 1, offset);
+}
+
+/* ---- leaves that are no values */
+
+static void take_error(struct monitor *m, struct str text)
+{
+	const struct label message = { STR("message"), text };
+
+	draft_gauge(&m->d, DRAFT_SUM, STR("monitor_errors"), STR("1"), 1, &message, 1);
+}
+
+static void take_period(struct monitor *m, struct str text)
+{
+	double s;
+
+	if (json_double(text, &s) == OK && s > m->period_s && s <= SECONDS_MAX)
+		m->period_s = s;
+}
+
+static bool take_label(struct monitor *m, const struct walk *w, struct str text)
+{
+	for (size_t i = 0; i < COUNT(labels); i++)
+		if (walk_matches(w, labels[i].path)) {
+			draft_label(&m->d, str_of(labels[i].label), text);
+			return true;
+		}
+	return false;
+}
+
+static bool take_name(struct monitor *m, const struct walk *w, struct str text)
+{
+	if (walk_matches(w, "neuron_runtime_data/[]/pid") || walk_matches(w, DEVICES "neuron_device_index"))
+		m->id = arena_str(&m->scratch, text);
+	else if (walk_matches(w, "neuron_runtime_data/[]/neuron_runtime_tag"))
+		m->tag = arena_str(&m->scratch, text);
+	else if (walk_matches(w, "instance_info/instance_id"))
+		m->instance_id = draft_text(&m->d, text);
+	else if (walk_matches(w, RUNTIME "memory_used/loaded_models/[]/uuid"))
+		m->models++;
+	else
+		return take_label(m, w, text);
+	return true;
+}
+
+static void on_leaf(void *arg, const struct walk *w, struct str value, uint64_t offset)
+{
+	struct monitor *m = arg;
+	struct str key = walk_key(w, w->depth - 1);
+
+	for (size_t i = 0; i < COUNT(rules); i++)
+		if (walk_matches(w, rules[i].path)) {
+			take_value(m, &rules[i], w, value, offset);
+			return;
+		}
+	if (str_eq(key, STR("error")) && value.n > 0)
+		take_error(m, value);
+	else if (str_eq(key, STR("period")))
+		take_period(m, value);
+	else
+		take_name(m, w, value);
+}
+
+static void on_end(void *arg, const struct walk *w)
+{
+	struct monitor *m = arg;
+
+	if (walk_matches(w, "neuron_runtime_data/[]"))
+		emit_pending(m, STR("tag"));
+	else if (walk_matches(w, "system_data/neuron_hw_counters/neuron_devices/[]"))
+		emit_pending(m, STR("device"));
+}
+
+/* ---- reports */
+
+static void end_report(struct monitor *m)
+{
+	emit_pending(m, STR("tag")); /* of a report that ends early */
+	draft_gauge(&m->d, DRAFT_LAST, STR("loaded_models"), STR("1"), m->models, NULL, 0);
+	m->dur_ns += (int64_t)(m->period_s * 1e9);
+	if (!neuron_dur_possible(m->dur_ns))
+		m->dur_ns = NEURON_DUR_MAX_NS;
+	m->models = m->period_s = 0;
+	m->n_reports++;
+}
+
+static int read_all(struct monitor *m, struct tokens *t)
+{
+	const struct walk_visitor visitor = { on_leaf, on_end, m };
+
+	while (tokens_next_line(t)) {
+		struct json_value v;
+		enum json_token tok = tokens_next(t, &v);
+
+		if (tok == JSON_OBJECT) {
+			(void)walk_inside(t, false, &visitor);
+			end_report(m);
+		} else if (tok == JSON_ERROR) {
+			tokens_count_bad(t);
+		} else {
+			trace_report_add(t->report, TRACE_BAD_EVENT, 1, t->document_at);
+		}
+	}
+	return tokens_finish(t);
+}
+
+static int finish(struct monitor *m, struct window *out, struct err *e)
+{
+	int rc;
+
+	if (m->n_values == 0)
+		return err_set(e, E_FORMAT, "no report of neuron-monitor in it");
+	rc = draft_finish(&m->d, out, e);
+	if (rc < 0)
+		return rc;
+	out->host = m->instance_id;
+	out->dur_ns = m->dur_ns;
+	out->events = m->report->events = m->n_reports;
+	trace_report_add(m->report, TRACE_TOO_MANY, draft_dropped(&m->d), 0);
+	return OK;
+}
+
+int neuron_monitor_read(struct arena *a, struct tokens *t, struct window *out, struct err *e)
+{
+	struct monitor m = { .report = t->report, .pending = VEC_INIT(PENDING_MAX), .instance_id = { "", 0 } };
+	int rc;
+
+	*out = (struct window){ 0 };
+	draft_init(&m.d, a);
+	arena_init(&m.scratch, PENDING_BYTES_MAX);
+	tokens_as_lines(t);
+	rc = read_all(&m, t);
+	if (rc == OK)
+		rc = finish(&m, out, e);
+	vec_fini(&m.pending);
+	arena_fini(&m.scratch);
+	draft_fini(&m.d);
+	return rc;
+}
