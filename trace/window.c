@@ -8,6 +8,8 @@
 #include "json/tree.h"
 #include "trace/fold.h"
 #include "trace/input.h"
+#include "trace/neuron.h"
+#include "trace/probe.h"
 #include "trace/reader.h"
 
 enum { SIDECAR_BYTES_MAX = 1 << 20, PATH_TEXT_MAX = 4096 };
@@ -159,20 +161,36 @@ static void name_versions(struct arena *a, const struct trace *t, struct window 
 		qsort(w->versions, w->n_versions, sizeof(*w->versions), compare_labels);
 }
 
-static void name_window(struct arena *a, const struct trace *t, const struct sidecar *s,
+/* The sidecar's labels, then those of the file that it does not name. */
+static void name_labels(struct arena *a, const struct sidecar *s, struct window *w)
+{
+	struct label *both = arena_get_array(a, s->n_labels + w->n_labels, sizeof(*both));
+	size_t n = 0;
+
+	for (size_t i = 0; both != NULL && i < s->n_labels; i++)
+		both[n++] = s->labels[i];
+	for (size_t i = 0; both != NULL && i < w->n_labels; i++) {
+		bool named = n >= WINDOW_LABELS_MAX;
+
+		for (size_t k = 0; k < s->n_labels; k++)
+			named |= str_eq(s->labels[k].key, w->labels[i].key);
+		if (!named)
+			both[n++] = w->labels[i];
+	}
+	w->labels = both;
+	w->n_labels = n;
+}
+
+/* host, worker: what the file itself says, or empty. */
+static void name_window(struct arena *a, struct str host, struct str worker, const struct sidecar *s,
 	const struct window_origin *origin, struct window *w)
 {
-	struct str rank = t->rank >= 0 ? arena_fmt(a, "%lld", (long long)t->rank) : STR("");
-	struct str host = t->host_name.n > 0 ? t->host_name : STR("localhost");
-
-	name_versions(a, t, w);
 	w->service = first_of(a, s->service, origin->service, STR("unknown"));
 	w->deploy = first_of(a, s->deploy, origin->deploy, fingerprint(a, w));
-	w->host = first_of(a, s->host, origin->host, host);
-	w->worker = first_of(a, s->worker, origin->worker, rank);
+	w->host = first_of(a, s->host, origin->host, host.n > 0 ? host : STR("localhost"));
+	w->worker = first_of(a, s->worker, origin->worker, worker);
 	w->source = arena_str(a, origin->source);
-	w->labels = s->labels;
-	w->n_labels = s->n_labels;
+	name_labels(a, s, w);
 }
 
 static int name_id(struct input *in, const struct window_origin *origin, struct window *w, struct err *e)
@@ -218,6 +236,15 @@ static void count_losses(const struct trace_report *report, struct window *w)
 	}
 }
 
+static int finish(struct arena *a, struct input *in, const struct window_origin *origin, struct window *w, struct err *e)
+{
+	int rc = name_id(in, origin, w, e);
+
+	if (rc == OK && arena_full(a))
+		rc = err_set(e, E_LIMIT, "no room for a window of %zu ops", w->n_ops);
+	return rc == OK ? window_check(w, e) : rc;
+}
+
 static int make_window(struct arena *a, struct input *in, struct trace *t, const struct sidecar *s,
 	const struct window_origin *origin, struct window *w, struct err *e)
 {
@@ -230,36 +257,71 @@ static int make_window(struct arena *a, struct input *in, struct trace *t, const
 	if (rc < 0)
 		return rc;
 	w->start_ns = start_of(t, s, in, first_ns);
-	name_window(a, t, s, origin, w);
-	rc = name_id(in, origin, w, e);
-	if (rc == OK && arena_full(a))
-		rc = err_set(e, E_LIMIT, "no room for a window of %zu ops", w->n_ops);
-	return rc == OK ? window_check(w, e) : rc;
+	name_versions(a, t, w);
+	name_window(a, t->host_name, t->rank >= 0 ? arena_fmt(a, "%lld", (long long)t->rank) : STR(""), s, origin, w);
+	return finish(a, in, origin, w, e);
+}
+
+/* What the file is decides who reads it. */
+struct source {
+	const char *path;
+	struct input *in;
+	const struct sidecar *sidecar;
+	const struct window_origin *origin;
+	const struct trace_limits *limits;
+	struct trace_report *report;
+};
+
+static int window_of_trace(struct arena *a, const struct source *s, struct window *w, struct err *e)
+{
+	struct trace *t = NULL;
+	int rc = trace_read(s->in, s->path, s->limits, NULL, s->report, &t, e);
+
+	if (rc == OK) {
+		rc = make_window(a, s->in, t, s->sidecar, s->origin, w, e);
+		if (rc < 0)
+			err_add(e, "%s", s->path);
+	}
+	trace_free(t);
+	return rc;
+}
+
+static int window_of_neuron(enum probe_kind kind, struct arena *a, const struct source *s, struct window *w,
+	struct err *e)
+{
+	int rc = neuron_read(kind, a, s->in, s->path, w, s->report, e);
+
+	if (rc < 0)
+		return rc;
+	if (s->sidecar->has_start)
+		w->start_ns = s->sidecar->start_ns;
+	else if (w->start_ns == 0) /* no wall clock in the file */
+		w->start_ns = input_mtime_ns(s->in) < 0 ? 0 : input_mtime_ns(s->in);
+	name_window(a, w->host, STR(""), s->sidecar, s->origin, w);
+	rc = finish(a, s->in, s->origin, w, e);
+	return rc < 0 ? err_add(e, "%s", s->path) : OK;
 }
 
 int window_from_file(struct arena *a, const char *path, const struct window_origin *origin,
 	const struct trace_limits *limits, struct window *out, struct trace_report *report, struct err *e)
 {
-	struct input *in = NULL;
-	struct trace *t = NULL;
-	struct sidecar s;
+	struct sidecar sidecar;
+	struct source s = { .path = path, .sidecar = &sidecar, .origin = origin, .limits = limits, .report = report };
+	enum probe_kind kind = PROBE_UNKNOWN;
 	int rc;
 
 	*out = (struct window){ 0 };
 	*report = (struct trace_report){ 0 };
-	rc = sidecar_read(a, path, &s, e);
+	rc = sidecar_read(a, path, &sidecar, e);
 	if (rc == OK)
-		rc = input_open(&in, path, limits, e);
+		rc = input_open(&s.in, path, limits, e);
 	if (rc == OK)
-		rc = trace_read(in, path, limits, NULL, report, &t, e);
-	if (rc == OK) {
-		rc = make_window(a, in, t, &s, origin, out, e);
+		rc = probe_input(s.in, path, &kind, e);
+	if (rc == OK)
+		rc = probe_is_neuron(kind) ? window_of_neuron(kind, a, &s, out, e) : window_of_trace(a, &s, out, e);
+	if (rc == OK)
 		count_losses(report, out);
-		if (rc < 0)
-			err_add(e, "%s", path);
-	}
-	trace_free(t);
-	input_close(in);
+	input_close(s.in);
 	if (rc < 0)
 		window_fini(out);
 	return rc;

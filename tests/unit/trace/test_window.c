@@ -178,6 +178,55 @@ START_TEST(no_window_is_made_of_nothing)
 }
 END_TEST
 
+static const char neuron[] = "{\"trace_events\":[{\"name\":\"nc_exec_running\",\"timestamp\":1729888371056597613,\"duration\":5,"
+			     "\"instance_id\":\"i-0b1e\",\"nc_idx\":0,\"model_name\":\"m\"}]}";
+
+START_TEST(a_neuron_file_is_told_by_its_content_and_becomes_a_window)
+{
+	const struct window_origin nobody = { .source = STR("watch") };
+	const char *path = help_write("named_like_a_trace.json", str_of(neuron));
+	uint8_t id[WINDOW_ID];
+
+	ck_assert_msg(read_window(path, &nobody) == OK, "%s", e.text);
+	ck_assert(str_eq(w.host, STR("i-0b1e")));
+	ck_assert(str_eq(w.service, STR("unknown")));
+	ck_assert_int_eq(w.start_ns, INT64_C(1729888371056597613));
+	ck_assert_ptr_nonnull(window_op(&w, OP_KERNEL, STR("m")));
+	ck_assert_uint_eq(w.flags, 0);
+	memcpy(id, w.id, WINDOW_ID);
+	ck_assert_int_eq(read_window(path, &nobody), OK);
+	ck_assert_mem_eq(id, w.id, WINDOW_ID);
+}
+END_TEST
+
+START_TEST(the_sidecar_of_a_neuron_file_knows_better)
+{
+	const struct window_origin nobody = { .source = STR("watch") };
+	const char *path = help_write("device.json",
+		STR("{\"instruction\":[{\"label\":\"Vector\",\"opcode\":\"ADD\",\"duration\":5}],"
+		    "\"neff_header\":[{\"hash\":\"h\",\"network_name\":\"n\"}]"));
+
+	help_write("device.json.meta.json",
+		STR("{\"host\":\"h9\",\"start_ns\":77,\"labels\":{\"network\":\"mine\",\"a\":\"b\"}}"));
+	ck_assert_msg(read_window(path, &nobody) == OK, "%s", e.text);
+	ck_assert(str_eq(w.host, STR("h9")));
+	ck_assert_int_eq(w.start_ns, 77);
+	ck_assert_uint_eq(w.n_labels, 3);
+	ck_assert(str_eq(w.labels[0].value, STR("mine")));
+	ck_assert(str_eq(w.labels[2].key, STR("neff_hash")));
+	ck_assert_uint_eq(w.flags, WINDOW_TRUNCATED);
+}
+END_TEST
+
+START_TEST(what_another_program_must_decode_first_is_said)
+{
+	const struct window_origin nobody = { .source = STR("watch") };
+
+	ck_assert_int_eq(read_window(help_write("a.ntff", STR("x")), &nobody), E_FORMAT);
+	ck_assert_ptr_nonnull(strstr(e.text, "a.ntff: this is no trace but a Neuron device profile as it was captured"));
+}
+END_TEST
+
 START_TEST(without_a_base_time_a_window_starts_when_its_file_was_written)
 {
 	const struct window_origin origin = { .service = STR("s") };
@@ -203,6 +252,9 @@ Suite *suite_window(void)
 	tcase_add_test(tc, the_same_trace_twice_is_the_same_window_and_any_other_is_another);
 	tcase_add_test(tc, what_was_lost_is_in_the_window);
 	tcase_add_test(tc, no_window_is_made_of_nothing);
+	tcase_add_test(tc, a_neuron_file_is_told_by_its_content_and_becomes_a_window);
+	tcase_add_test(tc, the_sidecar_of_a_neuron_file_knows_better);
+	tcase_add_test(tc, what_another_program_must_decode_first_is_said);
 	tcase_add_test(tc, without_a_base_time_a_window_starts_when_its_file_was_written);
 	suite_add_tcase(s, tc);
 	return s;
