@@ -1,4 +1,4 @@
-/* trainspotter summarize — the key_averages() table of traces. */
+/* trainspotter summarize — the key_averages() table of traces, and what the Neuron tools wrote. */
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -6,16 +6,20 @@
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/keyavg_print.h"
+#include "cli/neuron_print.h"
 #include "trace/input.h"
+#include "trace/neuron.h"
+#include "trace/probe.h"
 #include "trace/reader.h"
 
 enum format { FORMAT_TABLE, FORMAT_TSV, FORMAT_JSON, FORMATS };
 static const char *const format_names[FORMATS + 1] = { "table", "tsv", "json", NULL };
 
-enum { LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSET = -1 };
+enum { ARENA_BYTES_MAX = 1 << 30, LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSET = -1 };
 
 struct answers {
 	int64_t format, sort, limit, max_output;
+	bool by_engine;
 };
 
 static const struct opt opts[] = {
@@ -29,6 +33,9 @@ static const struct opt opts[] = {
 		.choices = keyavg_column_names },
 	{ .name = "limit", .letter = 'n', .type = OPT_INT, .offset = offsetof(struct answers, limit), .min = 0,
 		.max = INT64_MAX, .value = "ROWS", .help = "At most so many rows: 100 for a table, all otherwise." },
+	{ .name = "by-engine", .type = OPT_FLAG, .offset = offsetof(struct answers, by_engine),
+		.help = "Of a Neuron device profile: calls and time of each opcode on each engine, without waiting for "
+			"semaphores. Other files are an error." },
 	{ .name = "max-output", .type = OPT_SIZE, .offset = offsetof(struct answers, max_output), .min = 1,
 		.max = INT64_MAX, .value = "SIZE", .help = "Refuse a file from which more than this comes out when it is "
 							   "decompressed (64GiB)." },
@@ -77,7 +84,9 @@ static void progress_over(const struct progress *p)
 /* ---- one file */
 struct summary {
 	const char *name;
-	struct trace *trace;
+	struct trace *trace;   /* NULL for a Neuron file */
+	struct window *window; /* NULL for a trace */
+	struct arena arena;    /* the window's */
 	struct keyavg_table table;
 	struct trace_report report;
 	bool readable;
@@ -91,21 +100,55 @@ static int open_input(struct input **in, const char *name, const struct trace_li
 	return input_open(in, name, limits, e);
 }
 
-static void summary_read(struct summary *s, const char *name, const struct trace_limits *limits)
+static int read_trace(struct summary *s, struct input *in, const struct trace_limits *limits)
+{
+	struct progress p = { .name = s->name, .terminal = isatty(STDERR_FILENO), .start_ns = clock_mono_ns() };
+	const struct trace_watcher watcher = { progress_block, &p };
+	int rc = trace_read(in, s->name, limits, &watcher, &s->report, &s->trace, &s->error);
+
+	progress_over(&p);
+	return rc == OK ? keyavg_table_make(&s->table, s->trace, &s->error) : rc;
+}
+
+static int read_neuron(struct summary *s, struct input *in, enum probe_kind kind)
+{
+	int rc;
+
+	s->window = mem_get(sizeof(*s->window));
+	rc = neuron_read(kind, &s->arena, in, s->name, s->window, &s->report, &s->error);
+	if (rc == OK)
+		neuron_rows_make(&s->table, s->window, &s->arena);
+	return rc;
+}
+
+static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits,
+	bool by_engine)
+{
+	int rc;
+
+	if (!probe_is_neuron(kind) && !by_engine)
+		return read_trace(s, in, limits);
+	rc = probe_is_neuron(kind) ? read_neuron(s, in, kind) : OK;
+	if (rc == OK && by_engine && kind != PROBE_NEURON_DEVICE)
+		rc = err_set(&s->error, E_FORMAT, "%s: --by-engine is for Neuron device profiles, and this is %s", s->name,
+			probe_sentence(kind));
+	return rc;
+}
+
+static void summary_read(struct summary *s, const char *name, const struct trace_limits *limits, bool by_engine)
 {
 	const char *shown = str_eq(str_of(name), STR("-")) ? "standard input" : name;
-	struct progress p = { .name = shown, .terminal = isatty(STDERR_FILENO), .start_ns = clock_mono_ns() };
-	const struct trace_watcher watcher = { progress_block, &p };
+	enum probe_kind kind = PROBE_UNKNOWN;
 	struct input *in = NULL;
 	int rc;
 
 	*s = (struct summary){ .name = shown };
+	arena_init(&s->arena, ARENA_BYTES_MAX);
 	rc = open_input(&in, name, limits, &s->error);
 	if (rc == OK)
-		rc = trace_read(in, shown, limits, &watcher, &s->report, &s->trace, &s->error);
-	progress_over(&p);
+		rc = probe_input(in, shown, &kind, &s->error);
 	if (rc == OK)
-		rc = keyavg_table_make(&s->table, s->trace, &s->error);
+		rc = read_kind(s, in, kind, limits, by_engine);
 	input_close(in);
 	s->readable = rc == OK;
 }
@@ -114,6 +157,9 @@ static void summary_fini(struct summary *s)
 {
 	keyavg_table_fini(&s->table);
 	trace_free(s->trace);
+	window_fini(s->window);
+	mem_free(s->window);
+	arena_fini(&s->arena);
 }
 
 static void sort(struct keyavg_table *kt, const struct answers *a)
@@ -179,7 +225,7 @@ static void json_skips(struct json_writer *w, const struct trace_skip *v, size_t
 	}
 }
 
-static void print_json(struct json_writer *w, const struct summary *s, size_t limit)
+static void print_json(struct json_writer *w, const struct summary *s, bool by_engine, size_t limit)
 {
 	const struct trace_skip *empty = trace_report_find(&s->report, TRACE_EMPTY_OBJECT);
 
@@ -200,8 +246,27 @@ static void print_json(struct json_writer *w, const struct summary *s, size_t li
 	jw_key_i64(w, "self_cpu_ns", s->table.self_cpu_ns);
 	jw_key_i64(w, "self_device_ns", s->table.self_device_ns);
 	jw_key_i64(w, "orphan_ns", s->table.orphan_ns);
-	keyavg_print_json(&s->table, limit, w);
+	if (by_engine && s->readable)
+		neuron_print_engines_json(s->window, w);
+	else
+		keyavg_print_json(&s->table, limit, w);
+	if (s->window != NULL && s->readable)
+		neuron_print_gauges_json(s->window, w);
 	jw_end(w);
+}
+
+static void print_neuron(const struct summary *s, const struct answers *a, size_t limit, struct buf *out)
+{
+	if (a->by_engine && a->format == FORMAT_TSV)
+		neuron_print_engines_tsv(s->window, out);
+	else if (a->by_engine)
+		neuron_print_engines_table(s->window, out);
+	else if (a->format == FORMAT_TSV)
+		keyavg_print_tsv(&s->table, limit, out);
+	else if (s->table.n > 0)
+		keyavg_print_table(&s->table, limit, "NEURON", out);
+	if (!a->by_engine && a->format == FORMAT_TABLE)
+		neuron_print_gauges(s->window, out);
 }
 
 static void print_text(const struct summary *s, const struct answers *a, size_t limit, bool titled, struct buf *out)
@@ -210,7 +275,9 @@ static void print_text(const struct summary *s, const struct answers *a, size_t 
 		return;
 	if (titled)
 		buf_fmt(out, "# %s\n", s->name);
-	if (a->format == FORMAT_TSV)
+	if (s->window != NULL)
+		print_neuron(s, a, limit, out);
+	else if (a->format == FORMAT_TSV)
 		keyavg_print_tsv(&s->table, limit, out);
 	else
 		keyavg_print_table(&s->table, limit, s->trace->device != NULL ? s->trace->device : "DEVICE", out);
@@ -239,10 +306,10 @@ static void summarize(char **files, int n, const struct answers *a, struct buf *
 	for (int i = 0; i < n; i++) {
 		struct summary s;
 
-		summary_read(&s, files[i], &limits);
+		summary_read(&s, files[i], &limits, a->by_engine);
 		sort(&s.table, a);
 		if (a->format == FORMAT_JSON)
-			print_json(w, &s, (size_t)limit);
+			print_json(w, &s, a->by_engine, (size_t)limit);
 		else
 			print_text(&s, a, (size_t)limit, n > 1, out);
 		warn(&s);
@@ -259,9 +326,12 @@ const struct opt_command cmd_summarize = {
 	.summary = "print the key_averages() table of traces",
 	.detail = "Reads PyTorch (Kineto, Chrome) traces, plain or compressed by gzip or zstd whatever their name, and prints per op "
 		  "what PyTorch's own key_averages() gives, to the nanosecond. A FILE of - is standard input. What could not be "
-		  "read is told on standard error: a reason, how many, and the byte offset of the first in the decompressed text.",
+		  "read is told on standard error: a reason, how many, and the byte offset of the first in the decompressed text. "
+		  "What the Neuron tools write is read too (neuron-explorer view's json and summary-json, neuron-monitor, "
+		  "neuron-ls -j): their ops in the same columns, then versions and gauges.",
 	.examples = "trainspotter summarize trace.json.gz    the table as PyTorch prints it\n"
 		    "trainspotter summarize --format tsv --sort self_cpu_ns a.json b.json    for other programs\n"
+		    "trainspotter summarize --by-engine profile.json    a Neuron device profile by engine and opcode\n"
 		    "curl -s URL | trainspotter summarize -    from a pipe\n",
 	.opts = opts,
 	.n_opts = COUNT(opts),

@@ -69,7 +69,7 @@ static size_t upto(const struct keyavg_table *kt, size_t limit)
 }
 
 /* ---- names on one line */
-static void add_name(struct buf *out, struct str name)
+void keyavg_print_name(struct str name, struct buf *out)
 {
 	for (size_t i = 0; i < name.n; i++) {
 		unsigned char c = (unsigned char)name.p[i];
@@ -96,7 +96,7 @@ void keyavg_print_tsv(const struct keyavg_table *kt, size_t limit, struct buf *o
 		buf_fmt(out, "%s%s", c == 0 ? "" : "\t", keyavg_column_names[c]);
 	buf_byte(out, '\n');
 	for (size_t i = 0; i < upto(kt, limit); i++) {
-		add_name(out, kt->v[i].name);
+		keyavg_print_name(kt->v[i].name, out);
 		for (int c = KEYAVG_IS_DEVICE; c < KEYAVG_COLUMNS; c++)
 			buf_fmt(out, "\t%" PRId64, number(&kt->v[i], (enum keyavg_column)c));
 		buf_byte(out, '\n');
@@ -230,7 +230,7 @@ static void cell_text(char out[CELL_MAX], const struct keyavg_table *kt, const s
 static struct str shown_name(struct layout *l, struct str name)
 {
 	buf_reset(&l->text);
-	add_name(&l->text, name.n > 0 ? name : STR("\"\""));
+	keyavg_print_name(name.n > 0 ? name : STR("\"\""), &l->text);
 	return buf_view(&l->text);
 }
 

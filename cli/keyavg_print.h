@@ -28,6 +28,7 @@ void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char 
 /* A line of column names, then rows; in names back-slash, tab, line ends and control characters are written \\ \t \n \r
  * and \u00XX. */
 void keyavg_print_tsv(const struct keyavg_table *kt, size_t limit, struct buf *out);
+void keyavg_print_name(struct str name, struct buf *out); /* so written */
 /* "rows":[{…}]: a member of an object that the caller has open. */
 void keyavg_print_json(const struct keyavg_table *kt, size_t limit, struct json_writer *w);
 

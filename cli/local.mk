@@ -16,6 +16,7 @@ trainspotter_SOURCES = \
 	cli/diff_side.c cli/diff_side.h \
 	cli/keyavg_print.c cli/keyavg_print.h \
 	cli/main.c \
+	cli/neuron_print.c cli/neuron_print.h \
 	cli/ops.c cli/ops.h \
 	cli/optable_file.c cli/optable_file.h \
 	cli/remote.c cli/remote.h \
