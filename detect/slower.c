@@ -116,30 +116,29 @@ static bool has_singles(const struct hist *before, const struct hist *after)
 	return before != NULL && after != NULL && hist_count(before) >= SINGLES_MIN && hist_count(after) >= SINGLES_MIN;
 }
 
-/* All ops and the step by a factor that counts. */
-static bool all_slowed(struct work *w, struct slower *out)
+/* The step slowed by a factor that counts, of as many launches. */
+static bool step_slowed(const struct optable *t)
 {
-	const struct optable *t = w->t;
-
-	if (w->n < STEP_OPS_MIN || !t->has_step || !same_launches(t) || optable_step_up(t) < RATIO_MIN - 1)
-		return false;
-	out->step_ratio = median_ratio(w, w->n);
-	return out->step_ratio >= RATIO_MIN;
+	return t->has_step && same_launches(t) && optable_step_up(t) >= RATIO_MIN - 1;
 }
 
-/* Returns the ratio from which on an op is slower beyond that; 0 where not all slowed. Where the steps are too few for
- * Mann-Whitney there is no verdict about the step, but an op is not blamed for what all ops show either. */
-static double judge_step(struct work *w, struct slower *out)
+static void judge_step(struct work *w, struct slower *out)
 {
 	const struct hist *before = w->t->before.steps, *after = w->t->after.steps;
 
-	if (!all_slowed(w, out))
-		return 0;
-	if (!has_singles(before, after))
-		return w->t->has_singles ? RATIO_MIN_WHERE_ALL_SLOWED : 0;
+	if (w->n < STEP_OPS_MIN || !step_slowed(w->t) || !has_singles(before, after))
+		return;
+	out->step_ratio = median_ratio(w, w->n);
 	out->step_z = rank_hists(before, after, 1).z;
-	out->step = out->step_z > Z_MIN;
-	return out->step ? RATIO_MIN_WHERE_ALL_SLOWED : 0;
+	out->step = out->step_ratio >= RATIO_MIN && out->step_z > Z_MIN;
+}
+
+/* Where the steps are too few for Mann-Whitney there is no verdict about them, but an op is not blamed for what all others
+ * show as well. */
+static bool all_seem_slower(const struct work *w, double others)
+{
+	return w->t->has_singles && step_slowed(w->t) && !has_singles(w->t->before.steps, w->t->after.steps) &&
+	       others >= RATIO_MIN;
 }
 
 /* ---- one op */
@@ -150,7 +149,7 @@ static bool is_large(const struct optable *t, const struct optable_row *r)
 }
 
 /* Is it slower, beyond what slowed the others? */
-static bool judge_op(struct work *w, size_t at, double ratio_min, struct slower_op *out)
+static bool judge_op(struct work *w, size_t at, bool step_slower, struct slower_op *out)
 {
 	const struct pair *p = &w->pairs[at];
 	const struct optable_row *r = p->row;
@@ -168,7 +167,9 @@ static bool judge_op(struct work *w, size_t at, double ratio_min, struct slower_
 	if (w->t->has_singles)
 		out->z = rank_hists(r->before.hist, r->after.hist, out->others).z;
 	out->excess_ns = r->after.time_ns - r->before.time_ns * out->others;
-	return out->ratio >= fmax(ratio_min, least) && (!w->t->has_singles || out->z > Z_MIN);
+	if (step_slower || all_seem_slower(w, out->others))
+		least = RATIO_MIN_WHERE_ALL_SLOWED;
+	return out->ratio >= least && (!w->t->has_singles || out->z > Z_MIN);
 }
 
 static int by_excess(const void *a, const void *b)
@@ -183,16 +184,15 @@ static int by_excess(const void *a, const void *b)
 int slower_find(const struct optable *t, struct arena *a, struct slower *out, struct err *e)
 {
 	struct work w;
-	double ratio_min;
 
 	*out = (struct slower){ 0 };
 	if (optable_step_up(t) < 0)
 		return OK;
 	if (work_init(&w, t, a)) {
 		out->ops = arena_get_array(a, w.n, sizeof(*out->ops));
-		ratio_min = judge_step(&w, out);
+		judge_step(&w, out);
 		for (size_t i = 0; out->ops != NULL && i < w.n; i++)
-			out->n_ops += judge_op(&w, i, ratio_min, &out->ops[out->n_ops]);
+			out->n_ops += judge_op(&w, i, out->step, &out->ops[out->n_ops]);
 		if (out->n_ops > 1)
 			qsort(out->ops, out->n_ops, sizeof(*out->ops), by_excess);
 	}

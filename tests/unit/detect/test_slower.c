@@ -91,6 +91,10 @@ START_TEST(too_few_steps_for_a_verdict_do_not_put_it_on_an_op)
 	add_model(s.before, 6, 1, 1, 36);
 	add_model(s.after, 6, 1.5, 2.2, 36);
 	ck_assert_int_eq(sides_judge(&s, JUDGE_DIFF), VERDICT_OP_SLOWER);
+	again(); /* the others hardly slowed: it is the op that slowed the step */
+	add_model(s.before, 6, 1, 1, 40);
+	add_model(s.after, 6, 1.15, 1.5, 40);
+	ck_assert_int_eq(sides_judge(&s, JUDGE_DIFF), VERDICT_OP_SLOWER);
 }
 END_TEST
 
