@@ -41,6 +41,8 @@ enum {
 	TICK_SERVICES_MAX = 10000,
 	TICK_ALERTS_MAX = 1000, /* firing ones of a service */
 	TICK_QUIET_WINDOWS = 6, /* of the deploy before, after a rollback */
+	TICK_HOST_WINDOWS = 2000, /* looked through for the hosts of an alert */
+	TICK_HOSTS_MAX = 1000,
 	TICK_ARENA_BYTES = 512 << 20,
 };
 
@@ -107,11 +109,20 @@ static bool is_new(const struct judged *last, const struct judged *now)
 
 /* ---- may it be judged? */
 
-static bool is_enough(const struct tick *t, const struct deploy_side *before, const struct deploy_side *after)
+/* Does some host have so many windows of the newest deploy? In a large fleet the judged windows are one of a host each, so the
+ * deploy's own counts speak too: more windows than hosts times (n - 1). */
+static bool has_full_windows(const struct look *l, const struct deploy_side *after)
 {
-	uint64_t steps = (uint64_t)t->set.steps;
+	uint64_t want = (uint64_t)l->t->set.windows_after;
 
-	if (before->windows < (uint64_t)t->set.windows_before || after->most_of_a_host < (uint64_t)t->set.windows_after)
+	return after->most_of_a_host >= want || l->after.windows > l->after.hosts * (want - 1);
+}
+
+static bool is_enough(const struct look *l, const struct deploy_side *before, const struct deploy_side *after)
+{
+	uint64_t steps = (uint64_t)l->t->set.steps;
+
+	if (before->windows < (uint64_t)l->t->set.windows_before || !has_full_windows(l, after))
 		return false;
 	if (before->steps == 0 && after->steps == 0)
 		return true; /* per window then */
@@ -129,46 +140,47 @@ static int judge_pair(struct look *l, struct str before, struct str after, struc
 	rc = deploy_side_load(l->t->parts.store, table, l->service, before, false, &l->arena, b, e);
 	if (rc == OK)
 		rc = deploy_side_load(l->t->parts.store, table, l->service, after, false, &l->arena, a, e);
-	if (rc != OK || !is_enough(l->t, b, a))
+	if (rc != OK || !is_enough(l, b, a))
 		return rc;
 	*enough = true;
 	metric_add(l->t->judgements, 1);
 	return judge(b->side, a->side, JUDGE_SERVICE, &l->arena, v, e);
 }
 
-/* Windows of the host that has most of them. */
-static size_t most_of_a_host(const struct window_list *l)
+/* The hosts of the newest windows of a deploy that began at from_ns or later; *n_windows of them were looked at. */
+static int list_hosts(struct look *l, struct str deploy, int64_t from_ns, struct intern *hosts, size_t *n_windows,
+	struct err *e)
 {
-	size_t most = 0;
+	struct query q = { .service = l->service, .deploy = deploy, .from_ns = from_ns, .to_ns = INT64_MAX,
+		.limit = TICK_HOST_WINDOWS, .newest_first = true };
+	struct window_list list = { 0 };
+	int rc = store_windows(l->t->parts.store, &q, false, &l->arena, &list, e);
 
-	for (size_t i = 0; i < l->n; i++) {
-		size_t n = 0;
-
-		for (size_t k = 0; k < l->n; k++)
-			n += str_eq(l->v[i].host, l->v[k].host);
-		most = n > most ? n : most;
-	}
-	return most;
+	*n_windows = rc == OK ? list.n : 0;
+	for (size_t i = 0; i < *n_windows; i++)
+		intern_id(hosts, list.v[i].host);
+	window_list_fini(&list);
+	return rc;
 }
 
-/* Is the fleet back on the good deploy? Two windows of one host say that a whole round has passed without the bad one, so that
- * a roll-out half way does not look like a rollback. */
+/* Is the fleet back on the good deploy? More windows than hosts say that some host has two of them: a whole round has passed
+ * without the bad one, so that a roll-out half way does not look like a rollback. */
 static int is_rolled_back(struct look *l, struct str good, struct str bad, bool *yes, struct err *e)
 {
-	struct query q_bad = { .service = l->service, .deploy = bad, .to_ns = INT64_MAX, .limit = 1, .newest_first = true };
-	struct query q_good = { .service = l->service, .deploy = good, .to_ns = INT64_MAX, .limit = SIDES_WINDOWS,
-		.newest_first = true };
-	struct window_list last = { 0 }, quiet = { 0 };
-	int rc = store_windows(l->t->parts.store, &q_bad, false, &l->arena, &last, e);
+	struct query q = { .service = l->service, .deploy = bad, .to_ns = INT64_MAX, .limit = 1, .newest_first = true };
+	struct window_list last = { 0 };
+	struct intern hosts;
+	size_t n = 0;
+	int rc = store_windows(l->t->parts.store, &q, false, &l->arena, &last, e);
 
 	*yes = false;
+	intern_init(&hosts, &l->arena, TICK_HOSTS_MAX);
 	if (rc == OK && last.n > 0) {
-		q_good.from_ns = last.v[0].start_ns + 1;
-		rc = store_windows(l->t->parts.store, &q_good, false, &l->arena, &quiet, e);
-		*yes = rc == OK && quiet.n >= TICK_QUIET_WINDOWS && most_of_a_host(&quiet) >= 2;
+		rc = list_hosts(l, good, last.v[0].start_ns + 1, &hosts, &n, e);
+		*yes = rc == OK && n >= TICK_QUIET_WINDOWS && n > intern_count(&hosts);
 	}
+	intern_fini(&hosts);
 	window_list_fini(&last);
-	window_list_fini(&quiet);
 	return rc;
 }
 
@@ -252,6 +264,26 @@ static struct alert fresh_alert(struct look *l, const struct finding *f)
 	return al;
 }
 
+/* All that ran the deploy lately, more than were judged. Where the list cannot be had, those that were. */
+static void name_hosts(struct look *l, struct alert *al)
+{
+	struct intern hosts;
+	struct str *v;
+	size_t n = 0;
+
+	intern_init(&hosts, &l->arena, TICK_HOSTS_MAX);
+	if (list_hosts(l, al->deploy, 0, &hosts, &n, NULL) == OK && intern_count(&hosts) > al->n_hosts) {
+		v = arena_get_array(&l->arena, intern_count(&hosts), sizeof(*v));
+		for (uint32_t i = 0; v != NULL && i < intern_count(&hosts); i++)
+			v[i] = intern_name(&hosts, i);
+		if (v != NULL) {
+			al->hosts = v;
+			al->n_hosts = intern_count(&hosts);
+		}
+	}
+	intern_fini(&hosts);
+}
+
 /* A new alert, or more evidence for the one there is. */
 static int fire(struct look *l, const struct verdict *v, const struct deploy_side *b, const struct deploy_side *a,
 	struct err *e)
@@ -268,6 +300,7 @@ static int fire(struct look *l, const struct verdict *v, const struct deploy_sid
 	al.started_ns = l->after.first_ns;
 	al.hosts = a->hosts;
 	al.n_hosts = a->n_hosts;
+	name_hosts(l, &al);
 	al.windows_before = b->windows;
 	al.windows_after = a->windows;
 	rc = keep_alert(l, &al, old == NULL, e);

@@ -155,6 +155,24 @@ START_TEST(more_windows_update_the_alert_and_do_not_repeat_it)
 }
 END_TEST
 
+START_TEST(a_fleet_of_more_hosts_than_are_judged_fires_too_and_names_them_all)
+{
+	char host[16];
+
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	for (int h = 0; h < 2; h++) {
+		ck_assert_uint_eq(round_and_count(), 0);
+		for (int i = 0; i < 100; i++) {
+			snprintf(host, sizeof(host), "host-%d", i);
+			fleet_put(&f, "llm-decode", "v42", host, v42_start + h * NS_PER_HOUR + i * NS_PER_S, FLEET_EAGER);
+		}
+	}
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_uint_eq(alerts.v[0].windows_after, 64);
+	ck_assert_uint_eq(alerts.v[0].n_hosts, 100);
+}
+END_TEST
+
 START_TEST(nothing_new_is_not_judged_again)
 {
 	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
@@ -269,6 +287,7 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, deploys_are_ordered_by_their_windows_and_not_by_arrival);
 	tcase_add_test(tc, an_improvement_is_no_alert);
 	tcase_add_test(tc, more_windows_update_the_alert_and_do_not_repeat_it);
+	tcase_add_test(tc, a_fleet_of_more_hosts_than_are_judged_fires_too_and_names_them_all);
 	tcase_add_test(tc, nothing_new_is_not_judged_again);
 	tcase_add_test(tc, a_restart_keeps_the_alert_as_it_is);
 	tcase_add_test(tc, a_later_deploy_that_is_fused_again_resolves_it);
