@@ -49,7 +49,9 @@ struct watch {
 	bool scanned, too_many;
 };
 
-static const int64_t orphan_ns = NS_PER_HOUR; /* a sidecar whose trace is gone for so long goes, too */
+/* A sidecar without its trace for so long goes, too: a kill between the two removals left it. Some jobs write it long
+ * before the trace, so this is no matter of minutes. */
+static const int64_t orphan_ns = NS_PER_DAY;
 
 static bool is_sidecar(struct str name)
 {

@@ -245,9 +245,9 @@ START_TEST(a_folder_that_comes_later_is_found_by_the_rescan)
 }
 END_TEST
 
-START_TEST(a_sidecar_goes_when_its_trace_has_been_gone_for_an_hour)
+START_TEST(a_sidecar_goes_when_its_trace_has_been_gone_for_a_day)
 {
-	struct timespec old[2] = { { .tv_sec = time(NULL) - 4000 }, { .tv_sec = time(NULL) - 4000 } };
+	struct timespec old[2] = { { .tv_sec = time(NULL) - 90000 }, { .tv_sec = time(NULL) - 90000 } };
 
 	folder_write("in/gone.json.meta.json", STR("{}"));
 	folder_write("in/soon.json.meta.json", STR("{}"));
@@ -295,7 +295,7 @@ Suite *suite_watch(void)
 	tcase_add_test(tc, a_file_that_is_given_back_comes_again_after_its_delay);
 	tcase_add_test(tc, a_file_that_vanishes_is_forgotten);
 	tcase_add_test(tc, a_folder_that_comes_later_is_found_by_the_rescan);
-	tcase_add_test(tc, a_sidecar_goes_when_its_trace_has_been_gone_for_an_hour);
+	tcase_add_test(tc, a_sidecar_goes_when_its_trace_has_been_gone_for_a_day);
 	tcase_add_test(tc, nothing_wakes_the_agent_before_there_is_something_to_do);
 	suite_add_tcase(s, tc);
 	return s;
