@@ -9,5 +9,6 @@ tests_unit_net_test_net_SOURCES = \
 	tests/unit/net/test_auth.c \
 	tests/unit/net/test_http_client.c \
 	tests/unit/net/test_http_parse.c \
-	tests/unit/net/test_http_server.c
+	tests/unit/net/test_http_server.c \
+	tests/unit/net/test_token.c
 tests_unit_net_test_net_LDADD = $(LINK_NET)
