@@ -163,18 +163,22 @@ static int open_server(struct daemon *d, struct err *e)
 	return http_server_open(&d->server, &s, api_handle, d->api, e);
 }
 
-/* What was firing at the last stop and was not told of yet. */
+/* What fired or was resolved and was perhaps not told before the last stop; notify knows what was. */
 static int tell_again(struct daemon *d, struct err *e)
 {
+	static const enum alert_state states[] = { ALERT_FIRING, ALERT_RESOLVED };
 	struct query q = { .to_ns = INT64_MAX, .limit = NOTIFY_QUEUE / 2, .newest_first = true };
-	struct alert_list list = { 0 };
+	struct alert_list list;
 	struct arena a;
-	int rc;
+	int rc = OK;
 
 	arena_init(&a, 64 << 20);
-	rc = store_alerts(d->store, &q, false, ALERT_FIRING, &a, &list, e);
-	for (size_t i = 0; rc == OK && i < list.n; i++)
-		rc = notify_push(d->notify, &list.v[i], e);
+	for (size_t s = 0; s < COUNT(states) && rc == OK; s++) {
+		memset(&list, 0, sizeof(list));
+		rc = store_alerts(d->store, &q, false, states[s], &a, &list, e);
+		for (size_t i = 0; rc == OK && i < list.n; i++)
+			rc = notify_push(d->notify, &list.v[i], e);
+	}
 	arena_fini(&a);
 	return rc;
 }

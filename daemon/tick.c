@@ -30,6 +30,7 @@
 #include "api/sides.h"
 #include "base/chan.h"
 #include "base/clock.h"
+#include "base/crash.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -194,6 +195,7 @@ static int keep_alert(struct look *l, struct alert *al, bool tell, struct err *e
 
 	al->updated_ns = t->parts.wall_ns();
 	rc = store_put_alert(t->parts.store, al, e);
+	crash_point("alert.stored"); /* what was not told yet is told at the next start */
 	if (rc == OK && tell && notify_push(t->parts.notify, al, &told) != OK)
 		log_warn("notify.dropped", "alert=%.*s err=\"%s\"", STR_ARG(al->id), told.text);
 	return rc;

@@ -6,6 +6,7 @@
 
 #include "base/chan.h"
 #include "base/clock.h"
+#include "base/crash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
@@ -19,6 +20,7 @@ enum { NOTIFY_BODY_MAX = 4 << 20 };
 
 struct message {
 	char key[SEEN_KEY];	 /* as in the file */
+	char after[SEEN_KEY];	 /* told only where this one was: a resolution after its firing; "" for always */
 	char idempotency[SEEN_KEY]; /* "<id>-<state>" */
 	struct buf body;
 };
@@ -127,6 +129,7 @@ static void deliver(struct thread *t, struct notify *n, const struct message *m)
 			return;
 		metric_add(n->tries, 1);
 		if (webhook_post(n->target->hook, buf_view(&m->body), m->idempotency, &retry_after_ns, &e) == OK) {
+			crash_point("notify.delivered");
 			metric_add(n->delivered, 1);
 			log_info("notify.delivered", "alert=%s tries=%u", m->idempotency, attempt + 1);
 			if (seen_add(n->seen, m->key, &e) != OK)
@@ -152,7 +155,7 @@ static void notify_main(struct thread *t, void *arg)
 	while (!thread_stopping(t) && chan_pop(n->queue, &p, -1) == OK) {
 		struct message *m = p;
 
-		if (!seen_has(n->seen, m->key))
+		if (!seen_has(n->seen, m->key) && (m->after[0] == '\0' || seen_has(n->seen, m->after)))
 			deliver(t, n, m);
 		message_free(m);
 	}
@@ -170,14 +173,23 @@ int notify_set(struct notify *n, const struct notify_settings *s, struct err *e)
 	return rc;
 }
 
+static void write_key(char key[SEEN_KEY], const struct alert *al, enum alert_state state, int64_t ns)
+{
+	snprintf(key, SEEN_KEY, "%.*s %s %" PRId64, STR_ARG(str_upto(al->id, 40)), alert_state_name(state), ns);
+}
+
 int notify_push(struct notify *n, const struct alert *al, struct err *e)
 {
 	struct message *m = mem_get(sizeof(*m));
 	struct json_writer w;
 	int rc;
 
-	snprintf(m->key, sizeof(m->key), "%.*s %s %" PRId64, STR_ARG(str_upto(al->id, 40)), alert_state_name(al->state),
-		al->state == ALERT_RESOLVED ? al->resolved_ns : al->fired_ns);
+	if (al->state == ALERT_RESOLVED) {
+		write_key(m->key, al, al->state, al->resolved_ns);
+		write_key(m->after, al, ALERT_FIRING, al->fired_ns);
+	} else {
+		write_key(m->key, al, al->state, al->fired_ns);
+	}
 	snprintf(m->idempotency, sizeof(m->idempotency), "%.*s-%s", STR_ARG(str_upto(al->id, 40)),
 		alert_state_name(al->state));
 	buf_init(&m->body, NOTIFY_BODY_MAX);

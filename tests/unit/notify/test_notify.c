@@ -137,6 +137,20 @@ START_TEST(each_turn_is_told_once_over_restarts)
 }
 END_TEST
 
+START_TEST(a_resolution_is_told_to_whom_the_firing_was_told)
+{
+	struct notify *n = begin(settings());
+
+	push(n, ALERT_RESOLVED);
+	push(n, ALERT_FIRING);
+	wait_for(DELIVERED, 1);
+	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-firing");
+	push(n, ALERT_RESOLVED);
+	wait_for(DELIVERED, 2);
+	notify_close(n);
+}
+END_TEST
+
 START_TEST(a_receiver_that_fails_is_tried_again)
 {
 	struct notify *n;
@@ -262,6 +276,7 @@ Suite *suite_notify(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, the_body_is_the_alert_and_the_key_names_its_turn);
 	tcase_add_test(tc, each_turn_is_told_once_over_restarts);
+	tcase_add_test(tc, a_resolution_is_told_to_whom_the_firing_was_told);
 	tcase_add_test(tc, a_receiver_that_fails_is_tried_again);
 	tcase_add_test(tc, after_all_tries_it_is_given_up_and_told_after_a_restart);
 	tcase_add_test(tc, a_token_is_sent_and_a_missing_one_is_a_mistake);
