@@ -283,6 +283,17 @@ static bool fails(const struct diff *d)
 	return false;
 }
 
+/* Of a side without any op there is nothing to say, and "no regression" would be too much. */
+static int refuse_empty(const struct diff *d, char **paths, struct err *e)
+{
+	const struct before_after *ns = &d->verdict.step_ns, *launches = &d->verdict.launches_per_step;
+	bool before = ns->before <= 0 && launches->before <= 0, after = ns->after <= 0 && launches->after <= 0;
+
+	if (!before && !after)
+		return OK;
+	return err_set(e, E_FORMAT, "%s: %s: no ops in it to compare", before ? "BEFORE" : "AFTER", paths[before ? 0 : 1]);
+}
+
 static int diff_files(struct diff *d, char **paths, struct err *e)
 {
 	int rc = parse_fail_on(d, e);
@@ -295,6 +306,8 @@ static int diff_files(struct diff *d, char **paths, struct err *e)
 		rc = read_side(d, &d->after, paths[1], "AFTER", e);
 	if (rc == OK)
 		rc = judge(d->before, d->after, JUDGE_DIFF, &d->arena, &d->verdict, e);
+	if (rc == OK)
+		rc = refuse_empty(d, paths, e);
 	if (rc == OK)
 		rc = d->args->format == FORMAT_JSON ? print_json(d, e) : print_for_people(d, e);
 	if (rc == OK && fflush(stdout) != 0)
