@@ -261,6 +261,7 @@ END_TEST
 START_TEST(every_entry_of_the_table_is_found_by_its_parts)
 {
 	static const char *const cases[][3] = {
+		{ "rmsnorm 1 13", "table:rms_norm", "multiply 1 27; reduce 1 9; rsqrt 1 6" }, /* a device profile's XLA ops */
 		{ "aten::native_layer_norm 4 40", "table:layer_norm",
 			"aten::var_mean 4 30; aten::sub 4 20; aten::add 8 20; aten::rsqrt 4 20; aten::mul 8 40" },
 		{ "aten::native_group_norm 4 40", "table:group_norm",
