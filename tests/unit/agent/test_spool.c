@@ -465,7 +465,7 @@ START_TEST(a_spool_behaves_like_a_queue)
 	rand_seed(&g, 11);
 	settings.segment_bytes = 700;
 	open_it();
-	for (int deed = 0; deed < 400; deed++) {
+	for (int deed = 0; deed < 200; deed++) {
 		unsigned n = (unsigned)rand_below(&g, 12);
 
 		switch (rand_below(&g, 4)) {

@@ -179,6 +179,26 @@ START_TEST(bad_files_are_moved_and_the_oldest_of_them_go)
 }
 END_TEST
 
+START_TEST(a_link_where_the_folder_for_bad_files_belongs_is_not_followed)
+{
+	ck_assert_int_eq(mkdir(folder_path("elsewhere"), 0700), 0);
+	for (int i = 0; i < 10; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "elsewhere/%d", i);
+		folder_write(name, STR("precious"));
+	}
+	ck_assert_int_eq(symlink(folder_path("elsewhere"), folder_path("in/bad")), 0);
+	start();
+	move_in("in/a.json", "x");
+	later(1);
+	ck_assert(watch_next(w, now, &file));
+	ck_assert_int_lt(watch_bad(w, &file, now, &e), 0);
+	ck_assert_uint_eq(folder_count("elsewhere", ""), 10);
+	ck_assert(folder_has("in/a.json"));
+}
+END_TEST
+
 START_TEST(a_file_that_was_replaced_while_it_was_out_comes_again)
 {
 	start();
@@ -291,6 +311,7 @@ Suite *suite_watch(void)
 	tcase_add_test(tc, a_done_file_goes_with_its_sidecar);
 	tcase_add_test(tc, done_files_are_moved_where_that_is_wanted_and_never_over_others);
 	tcase_add_test(tc, bad_files_are_moved_and_the_oldest_of_them_go);
+	tcase_add_test(tc, a_link_where_the_folder_for_bad_files_belongs_is_not_followed);
 	tcase_add_test(tc, a_file_that_was_replaced_while_it_was_out_comes_again);
 	tcase_add_test(tc, a_file_that_is_given_back_comes_again_after_its_delay);
 	tcase_add_test(tc, a_file_that_vanishes_is_forgotten);
