@@ -133,7 +133,7 @@ struct trace {
 	bool has_base, has_host_name;
 	int64_t base_ns; /* baseTimeNanoseconds */
 	struct str host_name;
-	const char *device; /* what PyTorch calls it, as far as runtime calls tell: "CUDA"; NULL where they do not */
+	const char *device; /* what PyTorch calls it, as far as categories tell: "CUDA"; NULL where they do not */
 	int64_t rank; /* distributedInfo.rank, -1 where there is none */
 	struct trace_version versions[TRACE_VERSIONS_MAX];
 	size_t n_versions;

@@ -299,7 +299,7 @@ static void take_value(struct trace_reader *r, enum json_token tok, const struct
 	case F_PH: d->timed = tok == JSON_STRING && str_eq(v->raw, STR("X")); break;
 	case F_CAT:
 		d->cat_known = tok == JSON_STRING && event_cat_parse(v->raw, &d->cat);
-		if (r->trace->device == NULL && d->cat_known && d->cat == CAT_RUNTIME)
+		if (r->trace->device == NULL && d->cat_known)
 			r->trace->device = event_cat_device(v->raw);
 		break;
 	case F_NAME:

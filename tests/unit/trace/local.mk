@@ -8,6 +8,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/help_neuron.c tests/unit/trace/help_neuron.h \
 	tests/unit/trace/main.c \
 	tests/unit/trace/test_busy.c \
+	tests/unit/trace/test_event.c \
 	tests/unit/trace/test_fold.c \
 	tests/unit/trace/test_input.c \
 	tests/unit/trace/test_keyavg.c \
@@ -20,6 +21,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/test_order.c \
 	tests/unit/trace/test_probe.c \
 	tests/unit/trace/test_reader.c \
+	tests/unit/trace/test_report.c \
 	tests/unit/trace/test_window.c
 tests_unit_trace_test_trace_LDADD = $(LINK_TRACE)
 tests_unit_trace_test_trace_data_SOURCES = tests/unit/trace/data_main.c
