@@ -30,7 +30,7 @@ struct scan_message {
 	struct scan_field fields[FIELDS]; /* by field number; without a name: not known, passed over */
 };
 
-static const size_t WINDOWS_MAX = SIZE_MAX;
+#define WINDOWS_MAX SIZE_MAX
 
 static const struct scan_message label_message = { {
 	[1] = { "key", SCAN_NUMBER, 1, NULL },
