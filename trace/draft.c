@@ -203,7 +203,7 @@ void draft_gauge(struct draft *d, enum draft_fold how, struct str name, struct s
 {
 	uint32_t id;
 
-	if (!isfinite(value))
+	if (!isfinite(value) || name.n == 0)
 		return;
 	id = gauge_key(d, name, labels, n);
 	if (id == INTERN_NONE || (id >= d->gauges.n && !new_gauge(d, name, unit, labels, n))) {

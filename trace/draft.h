@@ -54,7 +54,7 @@ void draft_sum(struct op_summary *op, uint64_t calls, int64_t device_ns);
 /* A copy in the window's arena, of at most what a window's text may have. */
 struct str draft_text(struct draft *d, struct str s);
 
-/* Labels may be NULL where n is 0. A value that is not finite is dropped. */
+/* Labels may be NULL where n is 0. A value that is not finite is dropped, and so is one without a name. */
 void draft_gauge(struct draft *d, enum draft_fold fold, struct str name, struct str unit, double value,
 	const struct label *labels, size_t n);
 /* The last of a key stays; empty values are ignored. */

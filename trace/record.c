@@ -36,9 +36,9 @@ static struct str text_of(struct record *rec, enum json_token tok, const struct 
 		return STR("1");
 	if (tok == JSON_FALSE)
 		return STR("0");
-	if (tok == JSON_STRING && !v->plain)
-		return json_unescape_to(&rec->scratch, v->raw);
-	return arena_str(&rec->scratch, v->raw);
+	if (tok == JSON_STRING && v->plain)
+		return arena_str(&rec->scratch, v->raw);
+	return json_unescape_to(&rec->scratch, v->raw); /* what stands for a number may be any bytes */
 }
 
 static bool is_scalar(enum json_token tok)

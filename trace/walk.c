@@ -53,7 +53,7 @@ static void take_leaf(struct walk *w, enum json_token tok, const struct json_val
 
 	if (tok == JSON_TRUE || tok == JSON_FALSE)
 		text = tok == JSON_TRUE ? STR("1") : STR("0");
-	if (tok == JSON_STRING && !v->plain) {
+	if (tok == JSON_NUMBER || (tok == JSON_STRING && !v->plain)) { /* what stands for a number may be any bytes */
 		buf_reset(&w->value);
 		json_unescape(v->raw, &w->value);
 		text = buf_view(&w->value);

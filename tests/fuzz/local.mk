@@ -8,6 +8,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_http \
 	tests/fuzz/fuzz_json \
 	tests/fuzz/fuzz_judge \
+	tests/fuzz/fuzz_neuron \
 	tests/fuzz/fuzz_num \
 	tests/fuzz/fuzz_text \
 	tests/fuzz/fuzz_trace \
@@ -55,6 +56,10 @@ tests_fuzz_fuzz_yaml_LDADD = $(FUZZ_FLOOR1)
 tests_fuzz_fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_trace_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_trace_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_neuron_SOURCES = tests/fuzz/fuzz_neuron.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_neuron_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_neuron_LDADD = $(LINK_TRACE)
 
 tests_fuzz_fuzz_wire_SOURCES = tests/fuzz/fuzz_wire.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_wire_LDFLAGS = $(fuzz_ldflags)
