@@ -9,7 +9,8 @@
  * to the call that scheduled it; a call without a parent to the op of its own thread that lasts while it is made, for
  * documented framework events carry no id. What leads nowhere stays without an op.
  * Names and lanes as documented for Neuron SDK 2.31 and seen in lists of real runs; no real file was at hand.
- * Runs on: one thread at a time. Memory: 128 bytes an event, 20 for each flow id. */
+ * Runs on: one thread at a time. Memory: 128 bytes an event and 40 while linking, 24 for each
+ * flow id. */
 #ifndef TRACE_NEURON_EVENT_H
 #define TRACE_NEURON_EVENT_H
 
@@ -68,6 +69,8 @@ struct neuron_event {
 	uint8_t lane, what, rank, link;
 	bool merged; /* an execution of another physical core that stands in for this one too */
 };
+
+_Static_assert(sizeof(struct neuron_event) <= 128, "the promise above");
 
 VEC(neuron_events, struct neuron_event);
 VEC(neuron_flows, uint64_t);

@@ -18,7 +18,7 @@
  *
  * An execution that runs on several physical cores (LNC) is one: the union. Steps: ProfilerStep#N; else executions of the
  * one model, or of the one with at least four fifths of all device time, on the core with the most; else none.
- * Gauges: executions {link}, device_busy {core}, launch_delay (mean, from the scheduling call to the execution),
+ * Gauges: executions {link}, device_busy {core}, launch_delay (mean, from the start of the op to that of its execution),
  * transfer_bytes and transfers {direction}, host_memory_used, host_memory_used_ratio (largest), host_cpu_ratio (mean),
  * device_memory {usage_type, hbm} (largest), events {type} of points in time.
  * Not checked against a real file: none is public. Where the documents disagree, both forms are read.
