@@ -40,7 +40,8 @@ static bool take_form(struct api_call *c, enum wire_form *form, bool *zstd)
 	*form = media_is(type, "application/json") ? WIRE_JSON : WIRE_PROTOBUF;
 	if (*form == WIRE_PROTOBUF && !media_is(type, "application/x-protobuf")) {
 		call_problem(c, PROBLEM_MEDIA_TYPE, NULL,
-			"Content-Type is \"%.*s\"; it must be application/x-protobuf or application/json", STR_ARG(str_upto(type, 80)));
+			"Content-Type is \"%.*s\"; it must be application/x-protobuf or application/json",
+			STR_ARG(str_upto(type, 80)));
 		return false;
 	}
 	if (!*zstd && !str_empty(coding) && !media_is(coding, "identity")) {

@@ -22,7 +22,8 @@ static const struct conf_key keys[] = {
 	{ "listen.address", CONF_TEXT, AT(listen_address), 1, 255, "127.0.0.1",
 	  "Address of the API. Others than loopback need auth.tokens_file.", NULL },
 	{ "listen.port", CONF_INT, AT(listen_port), 0, 65535, "8940", "TCP port of the API; 0 takes any free one.", NULL },
-	{ "store.dir", CONF_PATH, AT(store_dir), 0, 0, "/var/lib/trainspotter", "Folder of the store; made when missing.", NULL },
+	{ "store.dir", CONF_PATH, AT(store_dir), 0, 0, "/var/lib/trainspotter",
+	  "Folder of the store; made when missing.", NULL },
 	{ "store.retention", CONF_DURATION, AT(store_retention_ns), NS_PER_HOUR, 20 * 366 * NS_PER_DAY, "90d",
 	  "How long windows are kept, by their own time.", NULL },
 	{ "store.retention_rollup", CONF_DURATION, AT(store_retention_rollup_ns), NS_PER_HOUR, 20 * 366 * NS_PER_DAY, "400d",
@@ -59,7 +60,8 @@ static const struct conf_key keys[] = {
 	{ "limits.request_time", CONF_DURATION, AT(limit_request_ns), NS_PER_S, NS_PER_HOUR, "30s",
 	  "From the first byte of a request to its last.", NULL },
 	{ "limits.connections", CONF_INT, AT(limit_connections), 1, 100000, "512", "Connections at once.", NULL },
-	{ "limits.queue", CONF_INT, AT(limit_queue), 1, 100000, "256", "Requests that wait for a handler; further ones get 503.", NULL },
+	{ "limits.queue", CONF_INT, AT(limit_queue), 1, 100000, "256",
+	  "Requests that wait for a handler; further ones get 503.", NULL },
 	{ "limits.threads", CONF_INT, AT(limit_threads), 1, 256, "8", "Requests handled at once.", NULL },
 	{ "log.level", CONF_CHOICE, AT(log_level), 0, 0, "info", "What is logged: error, warn, info or debug.", log_levels },
 };
@@ -74,8 +76,9 @@ struct answers {
 
 static const struct opt opts[] = {
 	{ "config", 'c', OPT_TEXT, offsetof(struct answers, config), 0, 0, "FILE",
-	  "Configuration file; without it, " "/etc/trainspotter/trainspotterd.yaml" " where that exists.", NULL },
-	{ "set", 's', OPT_TEXTS, offsetof(struct answers, set), 0, 0, "KEY=VALUE", "Sets one key over the file's; may be repeated.", NULL },
+	  "Configuration file; without it, /etc/trainspotter/trainspotterd.yaml where that exists.", NULL },
+	{ "set", 's', OPT_TEXTS, offsetof(struct answers, set), 0, 0, "KEY=VALUE",
+	  "Sets one key over the file's; may be repeated.", NULL },
 	{ "check", 0, OPT_FLAG, offsetof(struct answers, check), 0, 0, NULL, "Check the configuration and end.", NULL },
 	{ "print-config", 0, OPT_FLAG, offsetof(struct answers, print), 0, 0, NULL,
 	  "Print the configuration in force, each key with its meaning, and end.", NULL },

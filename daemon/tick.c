@@ -1,8 +1,8 @@
-/* tick.c — deploys and alerts. All by the windows' own times: a back-dated window counts where it belongs, and the wall clock
- * only says when an alert fired.
+/* tick.c — deploys and alerts. All by the windows' own times: a back-dated window counts where it belongs, and the wall
+ * clock only says when an alert fired.
  *
- * A service's newest deploy is the one whose first window began last; it is judged against the one in front of it (api/sides: the
- * newest 64 windows of each, medians over windows, detect/judge). It is judged when
+ * A service's newest deploy is the one whose first window began last; it is judged against the one in front of it
+ * (api/sides: the newest 64 windows of each, medians over windows, detect/judge). It is judged when
  *
  *	at least one host has two windows of it (the second full window after the deploy),
  *	there are at least three windows before, and
@@ -10,18 +10,18 @@
  *
  * and again only when either deploy has more windows than last time, or after other settings came.
  *
- *	a regression            an alert, firing, one for the deploy and kind: more findings of the same kind update it, they do not
- *	                        add another
+ *	a regression            an alert, firing, one for the deploy and kind: more findings of the same kind
+ *	                        update it, they do not add another
  *	no regression, but an   resolved: with more windows it did not hold
  *	alert of this deploy
  *
- * Firing alerts of older deploys are looked at when the newest is: the deploy from before the regression is judged against the
- * newest. Where that no longer finds the kind, the alert is resolved; a repair in v43 ends what v42 broke. A rollback has no new deploy:
- * six windows of the deploy before, behind the last window of the bad one, two of them of one host, resolve as well, and keep
- * the bad one from firing until it comes back.
+ * Firing alerts of older deploys are looked at when the newest is: the deploy from before the regression is judged against
+ * the newest. Where that no longer finds the kind, the alert is resolved; a repair in v43 ends what v42 broke. A rollback
+ * has no new deploy: six windows of the deploy before, behind the last window of the bad one, two of them of one host,
+ * resolve as well, and keep the bad one from firing until it comes back.
  *
- * What was judged last is remembered in memory only: after a start everything is judged once more, which updates alerts in place (their id is
- * made of kind, service, deploy and op) and tells nobody twice (notify/notify.h). */
+ * What was judged last is remembered in memory only: after a start everything is judged once more, which updates alerts in
+ * place (their id is made of kind, service, deploy and op) and tells nobody twice (notify/notify.h). */
 #include "daemon/tick.h"
 
 #include <inttypes.h>

@@ -11,6 +11,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -52,6 +53,7 @@ static inline void fleet_remove(const char *dir)
 		execlp("rm", "rm", "-rf", dir, (char *)NULL);
 		_exit(1);
 	}
+	waitpid(pid, NULL, 0); /* what a test leaves behind is killed with it */
 }
 
 static inline void fleet_close(struct fleet *f)
