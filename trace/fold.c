@@ -62,17 +62,19 @@ static bool has_row(const struct event_cat_info *info)
 /* The op of a kind and a name; past the ceiling all further names of a kind share "*". */
 static struct op_summary *op_of_series(struct fold *f, enum op_kind kind, struct str name)
 {
-	char kind_byte = (char)('A' + (int)kind);
+	char key[1 + WINDOW_NAME_MAX];
 	struct op_summary *op;
-	struct buf key;
 	uint32_t id;
 
 	name = normalise_name(name, WINDOW_NAME_MAX, &f->scratch);
-	buf_init(&key, WINDOW_NAME_MAX + 1);
-	buf_byte(&key, kind_byte);
-	buf_str(&key, intern_count(&f->series) < WINDOW_OPS_MAX - OP_KINDS ? name : STR("*"));
-	id = intern_id(&f->series, buf_view(&key));
-	buf_fini(&key);
+	if (f->scratch.rc != OK)
+		return NULL;
+	if (intern_count(&f->series) >= WINDOW_OPS_MAX - OP_KINDS)
+		name = STR("*");
+	key[0] = (char)('A' + (int)kind);
+	if (name.n > 0)
+		memcpy(key + 1, name.p, name.n);
+	id = intern_id(&f->series, str_make(key, 1 + name.n));
 	if (id == INTERN_NONE)
 		return NULL;
 	if (id < f->ops.n)
@@ -191,6 +193,8 @@ static struct gauge *add_gauge(struct fold *f, struct str name, struct str unit,
 
 	if (g != NULL)
 		*g = (struct gauge){ .name = name, .unit = unit, .value = value };
+	else
+		f->full = true;
 	return g;
 }
 
@@ -225,7 +229,7 @@ static void add_region_gauges(struct fold *f)
 
 		if (f->first_use[i] == 0 || !name_region_ids(trace_name(f->t, i), &frame, &compile))
 			continue;
-		map_put(&frames, frame, 0, NULL);
+		f->full |= map_put(&frames, frame, 0, NULL) == NULL;
 		compile_ids++;
 	}
 	if (frames.n > 0) {
@@ -311,8 +315,10 @@ static int hand_over(struct fold *f, struct err *e)
 	return OK;
 }
 
-static void fold_init(struct fold *f, struct trace *t, struct arena *a, struct window *w)
+static int fold_init(struct fold *f, struct trace *t, struct arena *a, struct window *w, struct err *e)
 {
+	size_t names = intern_count(&t->names.intern) + 1;
+
 	*f = (struct fold){
 		.t = t,
 		.arena = a,
@@ -321,10 +327,14 @@ static void fold_init(struct fold *f, struct trace *t, struct arena *a, struct w
 		.ops = VEC_INIT(WINDOW_OPS_MAX),
 		.gauges = VEC_INIT(WINDOW_GAUGES_MAX),
 	};
-	f->first_use = mem_get_array(intern_count(&t->names.intern) + 1, sizeof(*f->first_use));
 	arena_init(&f->keys, SERIES_TEXT_MAX);
 	intern_init(&f->series, &f->keys, WINDOW_OPS_MAX);
 	buf_init(&f->scratch, NAME_SCRATCH);
+	f->first_use = mem_try(names * sizeof(*f->first_use));
+	if (f->first_use == NULL)
+		return err_set(e, E_NOMEM, "no memory for %zu names", names);
+	memset(f->first_use, 0, names * sizeof(*f->first_use));
+	return OK;
 }
 
 static void fold_fini(struct fold *f)
@@ -346,9 +356,10 @@ int fold_trace(struct trace *t, struct arena *a, struct window *w, int64_t *firs
 	const struct busy_visitor busy = { .gap = add_gap, .device = add_device, .arg = &f };
 	int rc;
 
-	fold_init(&f, t, a, w);
+	rc = fold_init(&f, t, a, w, e);
 	look_over(&f, first_ns);
-	rc = keyavg_each(t, add_call, &f, NULL, e);
+	if (rc == OK)
+		rc = keyavg_each(t, add_call, &f, NULL, e);
 	if (rc == OK)
 		rc = busy_each(t, f.steps, &busy, e);
 	if (rc == OK && !f.has_steps)

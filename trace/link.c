@@ -161,11 +161,15 @@ static size_t count_repairs(const struct trace *t, bool *has_calls, size_t *n_ca
 
 static int repair(struct trace *t, struct err *e)
 {
-	bool *has_calls = mem_get_array(intern_count(&t->threads) + 1, sizeof(*has_calls));
+	size_t threads = intern_count(&t->threads) + 1;
+	bool *has_calls = mem_try(threads * sizeof(*has_calls));
 	struct calls calls = { 0 };
 	size_t n_calls = 0;
 	int rc = OK;
 
+	if (has_calls == NULL)
+		return err_set(e, E_NOMEM, "no memory for %zu threads", threads);
+	memset(has_calls, 0, threads * sizeof(*has_calls));
 	if (count_repairs(t, has_calls, &n_calls) > 0) {
 		calls.event = mem_try((n_calls + 1) * sizeof(*calls.event));
 		calls.op = mem_try((n_calls + 1) * sizeof(*calls.op));

@@ -82,7 +82,10 @@ int order_make(struct order *o, const struct trace *t, order_group *group, const
 	size_t longest = 0;
 
 	*o = (struct order){ .groups = groups };
-	o->start = mem_get_array(groups + 1, sizeof(*o->start));
+	o->start = mem_try((groups + 1) * sizeof(*o->start));
+	if (o->start == NULL)
+		return err_set(e, E_NOMEM, "no memory to order %zu groups", groups);
+	memset(o->start, 0, (groups + 1) * sizeof(*o->start));
 	for (size_t i = 0; i < t->events.n; i++) {
 		uint32_t g = group(t, &t->events.v[i], arg);
 

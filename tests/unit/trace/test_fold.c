@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/mem.h"
 #include "tests/unit/trace/help.h"
 
 Suite *suite_fold(void);
@@ -177,6 +178,53 @@ START_TEST(asynchronous_collectives_are_timed_by_their_duration)
 }
 END_TEST
 
+/* Did nobody take the failure? Then one of the next allocations is it. */
+static bool fails_still(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		void *p = mem_try(1);
+
+		if (p == NULL)
+			return true;
+		mem_free(p);
+	}
+	return false;
+}
+
+/* Wherever memory gives out, the answer is an error and nothing is left behind (which sanitizers see), or all is well:
+ * not every allocation is one that cannot be done without. */
+START_TEST(memory_that_gives_out_is_an_error)
+{
+	bool over_at_last = false;
+
+	help_event(&b, "user_annotation", "ProfilerStep#1", 1, 0, 100, "\"External id\":1");
+	help_event(&b, "cpu_op", "Torch-Compiled Region: 0/0", 1, 1, 50, "\"External id\":2");
+	help_event(&b, "cuda_runtime", "launch", 1, 5, 5, "\"External id\":77,\"correlation\":77");
+	help_event(&b, "kernel", "k", 7, 30, 5, "\"External id\":77,\"correlation\":77");
+	help_event(&b, "kernel", "k", 7, 40, 5, "\"External id\":2");
+	help_end(&b);
+	for (unsigned nth = 1; nth < 500 && !over_at_last; nth++) {
+		struct err e = { 0 };
+		struct trace *t = help_read(buf_view(&b), 0, NULL);
+		int64_t first_ns;
+		int rc;
+
+		arena_reset(&arena);
+		w = (struct window){ 0 };
+		mem_fail_at(nth);
+		rc = fold_trace(t, &arena, &w, &first_ns, &e);
+		over_at_last = fails_still();
+		mem_fail_at(0);
+		ck_assert_msg(rc == OK || rc == E_NOMEM || rc == E_LIMIT, "allocation %u: %s", nth, e.text);
+		ck_assert(rc == OK || w.n_ops == 0);
+		ck_assert(rc == OK || e.text[0] != '\0');
+		trace_free(t);
+		window_fini(&w);
+	}
+	ck_assert(over_at_last);
+}
+END_TEST
+
 Suite *suite_fold(void)
 {
 	Suite *s = suite_create("trace/fold");
@@ -191,6 +239,7 @@ Suite *suite_fold(void)
 	tcase_add_test(tc, regions_are_one_series_and_their_frames_are_counted);
 	tcase_add_test(tc, a_wrapper_launches_what_stands_in_it);
 	tcase_add_test(tc, asynchronous_collectives_are_timed_by_their_duration);
+	tcase_add_test(tc, memory_that_gives_out_is_an_error);
 	suite_add_tcase(s, tc);
 	return s;
 }
