@@ -1,8 +1,8 @@
 /* fold.h — the calls of a trace become the ops, gauges and counts of a window (profile/window.h).
  *
  * Kinds: host rows by category; rows of compiled code are regions; asynchronous collectives and device work named like
- * one are collectives (device rows have a cpu_total_ns of 0); ProfilerStep#N is the step. Device annotations, synchronisation and ranges are no work and have
- * no row: the kernels in them do.
+ * one are collectives (device rows have a cpu_total_ns of 0); ProfilerStep#N is the step. Device annotations,
+ * synchronisation and ranges are no work and have no row: the kernels in them do.
  * One time a call: self device time where the trace has device events, else self CPU time. Exceptions: a step's is its
  * duration, an asynchronous collective's its duration on the host (PyTorch gives it no self time), a gap's the gap.
  * gap device: one value a gap between executions of one device, from the first step's start to the last step's end

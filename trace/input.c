@@ -111,8 +111,9 @@ static int check_output(const struct input *in, struct err *e)
 		return err_set(e, E_LIMIT, "%s: more than %llu bytes come out of it (--max-output)", in->raw.name,
 			(unsigned long long)in->limits.max_output_bytes);
 	if (in->limits.max_ratio > 0 && in->bytes > RATIO_FROM_BYTES && in->bytes / in->limits.max_ratio >= taken)
-		return err_set(e, E_LIMIT, "%s: %llu bytes came out of %llu, more than %llu for each: this looks like a bomb",
-			in->raw.name, (unsigned long long)in->bytes, (unsigned long long)taken,
+		return err_set(e, E_LIMIT,
+			"%s: %llu bytes came out of %llu, more than %llu for each: this looks like a bomb", in->raw.name,
+			(unsigned long long)in->bytes, (unsigned long long)taken,
 			(unsigned long long)in->limits.max_ratio);
 	return OK;
 }

@@ -54,7 +54,8 @@ static int bad_frame(struct input *in, struct zstd *s, size_t n, ZSTD_ErrorCode 
 	if (code == ZSTD_error_memory_allocation)
 		return err_set(e, E_NOMEM, "%s: no memory for zstd", in->raw.name);
 	if (code == ZSTD_error_frameParameter_windowTooLarge)
-		return err_set(e, E_LIMIT, "%s: zstd window larger than %d MiB", in->raw.name, 1 << (WINDOW_LOG_MAX - 20));
+		return err_set(e, E_LIMIT, "%s: zstd window larger than %d MiB", in->raw.name,
+			1 << (WINDOW_LOG_MAX - 20));
 	if (code == ZSTD_error_checksum_wrong)
 		input_blame(in, TRACE_BAD_CHECKSUM, n);
 	else

@@ -226,5 +226,6 @@ bool name_region_ids(struct str name, struct str *frame, struct str *compile)
 	slash = str_find_byte(name, '/');
 	*frame = str_upto(name, slash);
 	*compile = name;
-	return slash < name.n && str_to_u64(*frame, &number) == OK && str_to_u64(str_from(name, slash + 1), &number) == OK;
+	return slash < name.n && str_to_u64(*frame, &number) == OK &&
+	       str_to_u64(str_from(name, slash + 1), &number) == OK;
 }
