@@ -62,12 +62,10 @@ static bool repairs(const struct trace_event *ev)
 
 static uint32_t group_for_repair(const struct trace *t, const struct trace_event *ev, const void *arg)
 {
-	const bool *has_calls = arg;
+	const uint32_t *group_of = arg;
 
 	(void)t;
-	if (!has_calls[ev->thread])
-		return ORDER_OUT;
-	return event_info(ev)->op || (is_call(ev) && (ev->flags & EVENT_OWN_ID)) ? ev->thread : ORDER_OUT;
+	return event_info(ev)->op || (is_call(ev) && (ev->flags & EVENT_OWN_ID)) ? group_of[ev->thread] : ORDER_OUT;
 }
 
 /* The deepest op open at the start of each call of one thread. */
@@ -89,13 +87,14 @@ static void find_enclosing(const struct trace *t, const uint32_t *index, size_t 
 	}
 }
 
-static int enclose_calls(const struct trace *t, const bool *has_calls, struct calls *calls, struct err *e)
+static int enclose_calls(const struct trace *t, const uint32_t *group_of, size_t groups, struct calls *calls,
+	struct err *e)
 {
 	struct order o = { 0 };
 	uint32_t *stack = NULL;
 	int rc;
 
-	rc = order_make(&o, t, group_for_repair, has_calls, intern_count(&t->threads), ORDER_CALLS_LAST, e);
+	rc = order_make(&o, t, group_for_repair, group_of, groups, ORDER_CALLS_LAST, e);
 	if (rc < 0)
 		return rc;
 	stack = mem_try((o.n + 1) * sizeof(*stack));
@@ -141,48 +140,58 @@ static int repair_by_calls(struct trace *t, const struct calls *calls, struct er
 	return OK;
 }
 
-static size_t count_repairs(const struct trace *t, bool *has_calls, size_t *n_calls)
+struct repairs {
+	size_t events, calls;
+	size_t groups;	    /* threads with such calls */
+	uint32_t *group_of; /* of each thread, in order of its first call; ORDER_OUT for none */
+};
+
+static void count_repairs(const struct trace *t, struct repairs *n)
 {
-	size_t n = 0;
+	memset(n->group_of, 0xff, (intern_count(&t->threads) + 1) * sizeof(*n->group_of));
 
 	for (size_t i = 0; i < t->events.n; i++) {
 		const struct trace_event *ev = &t->events.v[i];
 
 		if (!repairs(ev))
 			continue;
-		n++;
-		if (is_call(ev)) {
-			++*n_calls;
-			has_calls[ev->thread] = true;
-		}
+		n->events++;
+		n->calls += is_call(ev);
+		if (is_call(ev) && n->group_of[ev->thread] == ORDER_OUT)
+			n->group_of[ev->thread] = (uint32_t)n->groups++;
 	}
-	return n;
+}
+
+static int repair_all(struct trace *t, const struct repairs *n, struct err *e)
+{
+	struct calls calls = { 0 };
+	int rc = OK;
+
+	calls.event = mem_try((n->calls + 1) * sizeof(*calls.event));
+	calls.op = mem_try((n->calls + 1) * sizeof(*calls.op));
+	if (calls.event == NULL || calls.op == NULL)
+		rc = err_set(e, E_NOMEM, "no memory to link %zu events", n->calls);
+	if (rc == OK && n->calls > 0)
+		rc = enclose_calls(t, n->group_of, n->groups, &calls, e);
+	if (rc == OK)
+		rc = repair_by_calls(t, &calls, e);
+	mem_free(calls.event);
+	mem_free(calls.op);
+	return rc;
 }
 
 static int repair(struct trace *t, struct err *e)
 {
 	size_t threads = intern_count(&t->threads) + 1;
-	bool *has_calls = mem_try(threads * sizeof(*has_calls));
-	struct calls calls = { 0 };
-	size_t n_calls = 0;
+	struct repairs n = { .group_of = mem_try(threads * sizeof(*n.group_of)) };
 	int rc = OK;
 
-	if (has_calls == NULL)
+	if (n.group_of == NULL)
 		return err_set(e, E_NOMEM, "no memory for %zu threads", threads);
-	memset(has_calls, 0, threads * sizeof(*has_calls));
-	if (count_repairs(t, has_calls, &n_calls) > 0) {
-		calls.event = mem_try((n_calls + 1) * sizeof(*calls.event));
-		calls.op = mem_try((n_calls + 1) * sizeof(*calls.op));
-		if (calls.event == NULL || calls.op == NULL)
-			rc = err_set(e, E_NOMEM, "no memory to link %zu events", n_calls);
-		if (rc == OK && n_calls > 0)
-			rc = enclose_calls(t, has_calls, &calls, e);
-		if (rc == OK)
-			rc = repair_by_calls(t, &calls, e);
-	}
-	mem_free(calls.event);
-	mem_free(calls.op);
-	mem_free(has_calls);
+	count_repairs(t, &n);
+	if (n.events > 0)
+		rc = repair_all(t, &n, e);
+	mem_free(n.group_of);
 	return rc;
 }
 
