@@ -1,5 +1,6 @@
 noinst_LIBRARIES += json/libjson.a
 json_libjson_a_SOURCES = \
+	json/mask.c json/mask.h \
 	json/num.c json/num.h \
 	json/pull.c json/pull.h \
 	json/scan.c json/scan.h \

@@ -902,6 +902,29 @@ static enum json_token step(struct json_reader *r, struct json_value *v)
 	}
 }
 
+/* ---- leaping */
+
+bool json_unread(const struct json_reader *r, struct json_unread *out)
+{
+	bool between = r->expect == EXPECT_COMMA || r->expect == EXPECT_FIRST_VALUE || r->expect == EXPECT_NEXT_VALUE;
+
+	if (r->carrying || r->block == NULL || !between || r->depth == 0 || in_object(r) || r->part != PART_NONE ||
+		r->skip != SKIP_OFF || r->recovering || r->failed)
+		return false;
+	out->text = str_make(r->base + r->at, r->n - r->at);
+	out->offset = r->base_offset + r->at;
+	out->after_value = r->expect == EXPECT_COMMA;
+	return true;
+}
+
+void json_leap(struct json_reader *r, size_t n)
+{
+	must(!r->carrying && n <= r->n - r->at);
+	r->at += n;
+	r->expect = EXPECT_COMMA;
+	r->known_from = r->known_end = 0;
+}
+
 /* ---- skipping */
 
 void json_skip(struct json_reader *r)

@@ -80,6 +80,17 @@ enum json_token json_next(struct json_reader *r, struct json_value *v);
  * looks only at strings and brackets then: damage between them is passed over and not counted. */
 void json_skip(struct json_reader *r);
 
+/* For who has a quicker way through an array's elements. Where the reader stands between two of them, and its unread bytes
+ * are the caller's block: true, and what they are. json_leap passes over the first n of them, which must be whole
+ * elements, with the commas before and between them, that tolerant mode would find nothing odd in. */
+struct json_unread {
+	struct str text;
+	uint64_t offset;  /* of its first byte in the document */
+	bool after_value; /* a comma comes before the next element */
+};
+bool json_unread(const struct json_reader *r, struct json_unread *out);
+void json_leap(struct json_reader *r, size_t n);
+
 unsigned json_depth(const struct json_reader *r); /* objects and arrays open now */
 
 /* After JSON_ERROR: code, sentence with line, column and byte offset. */

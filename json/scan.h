@@ -19,6 +19,9 @@ struct json_scan {
 };
 
 extern const struct json_scan json_scan_scalar;
+#if defined(__x86_64__)
+extern const struct json_scan json_scan_avx2;
+#endif
 
 /* The fastest that this processor can run. */
 const struct json_scan *json_scan_best(void);

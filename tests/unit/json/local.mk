@@ -12,6 +12,7 @@ endif
 tests_unit_json_test_json_SOURCES = \
 	tests/unit/json/cuts.c tests/unit/json/cuts.h \
 	tests/unit/json/main.c \
+	tests/unit/json/test_mask.c \
 	tests/unit/json/test_num.c \
 	tests/unit/json/test_pull.c \
 	tests/unit/json/test_text.c \
