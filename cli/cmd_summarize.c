@@ -126,8 +126,10 @@ static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, 
 {
 	int rc;
 
-	if (!probe_is_neuron(kind) && !by_engine)
+	if (!probe_is_neuron(kind) && !by_engine) {
+		input_without_hash(in);
 		return read_trace(s, in, limits);
+	}
 	rc = probe_is_neuron(kind) ? read_neuron(s, in, kind) : OK;
 	if (rc == OK && by_engine && kind != PROBE_NEURON_DEVICE)
 		rc = err_set(&s->error, E_FORMAT, "%s: --by-engine is for Neuron device profiles, and this is %s", s->name,

@@ -165,6 +165,12 @@ void input_report(const struct input *in, struct trace_report *r)
 	}
 }
 
+void input_without_hash(struct input *in)
+{
+	hash128_free(in->raw.hash);
+	in->raw.hash = NULL;
+}
+
 int input_hash(struct input *in, uint8_t out[INPUT_HASH], struct err *e)
 {
 	struct str block;

@@ -89,6 +89,7 @@ int input_raw_next(struct input_raw *raw, struct str *block, struct err *e)
 		return rc;
 	raw->end = block->n < INPUT_BLOCK;
 	raw->bytes += block->n;
-	hash128_add(raw->hash, block->p, block->n);
+	if (raw->hash != NULL)
+		hash128_add(raw->hash, block->p, block->n);
 	return OK;
 }

@@ -8,6 +8,7 @@ trace_libtrace_a_SOURCES = \
 	trace/input_file.c \
 	trace/input_gzip.c \
 	trace/input_zstd.c \
+	trace/intake.c trace/intake.h \
 	trace/keyavg.c trace/keyavg.h \
 	trace/link.c trace/link.h \
 	trace/neuron.c trace/neuron.h \
@@ -22,6 +23,7 @@ trace_libtrace_a_SOURCES = \
 	trace/normalise.c trace/normalise.h \
 	trace/order.c trace/order.h \
 	trace/probe.c trace/probe.h \
+	trace/quick.c trace/quick.h \
 	trace/reader.c trace/reader.h \
 	trace/record.c trace/record.h \
 	trace/report.c trace/report.h \

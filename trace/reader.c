@@ -1,12 +1,11 @@
 #include "trace/reader.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "json/num.h"
 #include "json/pull.h"
 #include "json/text.h"
-
-enum { ID_TEXT_MAX = 64 }; /* of a pid or tid */
+#include "trace/intake.h"
+#include "trace/quick.h"
 
 /* Where in the document the next token stands. */
 enum place {
@@ -18,32 +17,12 @@ enum place {
 	EVENTS_VALUE, /* value of traceEvents */
 	IN_EVENTS,    /* next event */
 	IN_EVENT,     /* key of an event */
-	EVENT_VALUE,  /* value of r->field */
+	EVENT_VALUE,  /* value of r->member */
 	IN_ARGS,
-	ARGS_VALUE, /* value of r->field */
+	ARGS_VALUE, /* value of r->member */
 	AT_END,	 /* behind the document, where only white space may be */
 	STOPPED, /* whatever comes is not looked at */
 	PLACES
-};
-
-/* What of an event is read, and whether its value stands in args. */
-enum field { F_PH, F_CAT, F_NAME, F_PID, F_TID, F_TS, F_DUR, F_ARGS, F_EXT, F_EXT_LOWER, F_CORRELATION, FIELDS };
-
-static const struct {
-	struct str key;
-	enum field field;
-} event_keys[] = {
-	{ STR("ph"), F_PH },   { STR("ts"), F_TS },   { STR("pid"), F_PID },   { STR("tid"), F_TID },
-	{ STR("cat"), F_CAT }, { STR("dur"), F_DUR }, { STR("name"), F_NAME }, { STR("args"), F_ARGS },
-};
-
-static const struct {
-	struct str key;
-	enum field field;
-} args_keys[] = {
-	{ STR("External id"), F_EXT },
-	{ STR("external id"), F_EXT_LOWER },
-	{ STR("correlation"), F_CORRELATION },
 };
 
 /* Header keys that tell what made the trace, and what the window calls them. */
@@ -67,31 +46,12 @@ static const struct {
 
 enum header { H_BASE, H_HOST, H_VERSION };
 
-/* One event while its members come in. */
-struct draft {
-	uint64_t offset;
-	uint32_t seen; /* one bit a field */
-	bool any;      /* it has members */
-	bool timed;    /* ph is X */
-	bool cat_known, bad_ts, bad_dur;
-	enum event_cat cat;
-	uint32_t name;
-	int64_t start_ns, dur_ns;
-	uint64_t ext, ext_lower, correlation;
-};
-
-struct id_text { /* a pid or tid as it stands in the file */
-	char p[ID_TEXT_MAX + 2];
-	size_t n;
-};
-
 struct trace_reader {
 	struct json_reader *json;
 	struct trace *trace;
 	struct trace_report report;
-	struct buf text; /* a name without its escapes */
 	enum place place;
-	enum field field;
+	enum member member;
 	enum header header;
 	struct str version; /* key of H_VERSION, static */
 	unsigned events_depth;
@@ -99,9 +59,8 @@ struct trace_reader {
 	bool has_events, events_closed;
 	bool has_object; /* at least one event was an object */
 	uint64_t last_error; /* offset of the last text that was no JSON */
-	struct draft draft;
-	struct id_text pid, tid, last_pid, last_tid;
-	uint32_t last_thread;
+	struct intake in; /* the event under way */
+	struct quick *quick;
 };
 
 struct trace_reader *trace_reader_new(uint64_t max_events)
@@ -111,10 +70,16 @@ struct trace_reader *trace_reader_new(uint64_t max_events)
 	r->json = json_reader_new(JSON_TOLERANT, JSON_LIMITS_TRACE);
 	r->trace = mem_get(sizeof(*r->trace));
 	trace_init(r->trace, max_events);
-	buf_init(&r->text, JSON_LIMITS_TRACE.token_bytes * 4);
-	r->last_thread = INTERN_NONE;
+	intake_init(&r->in, r->trace, &r->report);
+	r->quick = quick_new(json_mask_best());
 	r->last_error = UINT64_MAX;
 	return r;
+}
+
+void trace_reader_kernel(struct trace_reader *r, const struct json_mask_kernel *kernel)
+{
+	quick_free(r->quick);
+	r->quick = kernel == NULL ? NULL : quick_new(kernel);
 }
 
 void trace_free(struct trace *t)
@@ -129,195 +94,9 @@ void trace_reader_free(struct trace_reader *r)
 		return;
 	json_reader_free(r->json);
 	trace_free(r->trace);
-	buf_fini(&r->text);
+	intake_fini(&r->in);
+	quick_free(r->quick);
 	mem_free(r);
-}
-
-static void lose(struct trace_reader *r, enum trace_reason reason)
-{
-	trace_report_add(&r->report, reason, 1, r->draft.offset);
-}
-
-/* ---- one event */
-static bool seen(const struct draft *d, enum field f)
-{
-	return (d->seen & 1u << f) != 0;
-}
-
-static void set_id(struct id_text *id, enum json_token tok, struct str raw)
-{
-	size_t quotes = tok == JSON_STRING ? 1 : 0;
-
-	raw = str_upto(raw, ID_TEXT_MAX);
-	if (raw.n)
-		memcpy(id->p + quotes, raw.p, raw.n);
-	if (quotes > 0)
-		id->p[0] = id->p[raw.n + 1] = '"';
-	id->n = raw.n + 2 * quotes;
-}
-
-static struct str id_str(const struct id_text *id)
-{
-	return (struct str){ id->p, id->n };
-}
-
-/* The same thread mostly comes many times in a row. */
-static uint32_t thread_of(struct trace_reader *r)
-{
-	struct str pid = seen(&r->draft, F_PID) ? id_str(&r->pid) : STR("");
-	struct str tid = seen(&r->draft, F_TID) ? id_str(&r->tid) : STR("");
-
-	if (r->last_thread != INTERN_NONE && str_eq(pid, id_str(&r->last_pid)) && str_eq(tid, id_str(&r->last_tid)))
-		return r->last_thread;
-	r->last_thread = trace_thread(r->trace, pid, tid);
-	r->last_pid = r->pid;
-	r->last_tid = r->tid;
-	r->last_pid.n = pid.n;
-	r->last_tid.n = tid.n;
-	return r->last_thread;
-}
-
-/* An id is a number, or a text that stands for one; any other text is as good by its hash. */
-static bool read_id(enum json_token tok, struct str raw, uint64_t *id)
-{
-	int64_t negative;
-
-	if (tok != JSON_NUMBER && tok != JSON_STRING)
-		return false;
-	if (json_u64(raw, id) == OK)
-		return true;
-	if (json_i64(raw, &negative) == OK)
-		*id = (uint64_t)negative;
-	else
-		*id = hash64(raw.p, raw.n, 0);
-	return true;
-}
-
-static void set_links(const struct draft *d, struct trace_event *ev)
-{
-	bool has = seen(d, F_EXT) || seen(d, F_EXT_LOWER);
-
-	if (!has)
-		return;
-	ev->ext = seen(d, F_EXT) ? d->ext : d->ext_lower;
-	ev->flags |= EVENT_HAS_EXT;
-	if (seen(d, F_CORRELATION) && ev->ext == d->correlation)
-		ev->flags |= EVENT_OWN_ID;
-}
-
-/* Is it a row at all? Then, can it be used? False for the ones that are passed over. */
-static bool is_wanted(struct trace_reader *r)
-{
-	struct draft *d = &r->draft;
-
-	if (!d->any)
-		trace_report_add(&r->report, TRACE_EMPTY_OBJECT, 1, d->offset);
-	if (!d->timed)
-		return false;
-	if (!seen(d, F_CAT)) {
-		d->cat = CAT_CPU_OP;
-		d->cat_known = r->trace->bare_array;
-	}
-	return d->cat_known;
-}
-
-static bool is_usable(struct trace_reader *r)
-{
-	struct draft *d = &r->draft;
-	int64_t end;
-
-	if (!seen(d, F_NAME)) {
-		lose(r, TRACE_NO_NAME);
-		return false;
-	}
-	if (d->name == INTERN_NONE) {
-		lose(r, TRACE_TOO_MANY);
-		return false;
-	}
-	if (trace_name_flags(r->trace, d->name) & NAME_DROPPED)
-		return false;
-	if (!seen(d, F_TS)) {
-		lose(r, TRACE_NO_TIME);
-		return false;
-	}
-	if (!seen(d, F_DUR) || d->dur_ns < 0) {
-		d->dur_ns = 0;
-		if (!d->bad_dur)
-			trace_report_add(&r->report, TRACE_UNFINISHED, 1, d->offset);
-	}
-	if (d->bad_ts || d->bad_dur || __builtin_add_overflow(d->start_ns, d->dur_ns, &end)) {
-		lose(r, TRACE_BAD_NUMBER);
-		return false;
-	}
-	return true;
-}
-
-static void finish_event(struct trace_reader *r)
-{
-	struct draft *d = &r->draft;
-	struct trace_event *ev;
-	uint32_t thread;
-
-	r->place = IN_EVENTS;
-	if (!is_wanted(r) || !is_usable(r))
-		return;
-	thread = thread_of(r);
-	ev = thread == INTERN_NONE ? NULL : vec_push(&r->trace->events);
-	if (ev == NULL) {
-		lose(r, TRACE_TOO_MANY);
-		return;
-	}
-	ev->start_ns = d->start_ns;
-	ev->dur_ns = d->dur_ns;
-	ev->name = d->name;
-	ev->thread = thread & (EVENT_THREADS_MAX - 1);
-	ev->cat = (unsigned)d->cat & 15;
-	set_links(d, ev);
-}
-
-static uint32_t name_id(struct trace_reader *r, const struct json_value *v)
-{
-	if (v->plain)
-		return trace_names_id(&r->trace->names, v->raw);
-	buf_reset(&r->text);
-	json_unescape(v->raw, &r->text);
-	return r->text.rc != OK ? INTERN_NONE : trace_names_id(&r->trace->names, buf_view(&r->text));
-}
-
-static bool read_time(enum json_token tok, struct str raw, int64_t *ns)
-{
-	return (tok == JSON_NUMBER || tok == JSON_STRING) && json_fixed(raw, 3, ns) == OK;
-}
-
-static void take_value(struct trace_reader *r, enum json_token tok, const struct json_value *v)
-{
-	struct draft *d = &r->draft;
-	uint32_t bit = 1u << r->field;
-
-	d->seen |= bit;
-	switch (r->field) {
-	case F_PH: d->timed = tok == JSON_STRING && str_eq(v->raw, STR("X")); break;
-	case F_CAT:
-		d->cat_known = tok == JSON_STRING && event_cat_parse(v->raw, &d->cat);
-		if (r->trace->device == NULL && d->cat_known)
-			r->trace->device = event_cat_device(v->raw);
-		break;
-	case F_NAME:
-		if (tok == JSON_STRING)
-			d->name = name_id(r, v);
-		else
-			d->seen &= ~bit;
-		break;
-	case F_PID: set_id(&r->pid, tok, v->raw); break;
-	case F_TID: set_id(&r->tid, tok, v->raw); break;
-	case F_TS: d->bad_ts = !read_time(tok, v->raw, &d->start_ns); break;
-	case F_DUR: d->bad_dur = !read_time(tok, v->raw, &d->dur_ns); break;
-	case F_EXT: d->seen &= read_id(tok, v->raw, &d->ext) ? UINT32_MAX : ~bit; break;
-	case F_EXT_LOWER: d->seen &= read_id(tok, v->raw, &d->ext_lower) ? UINT32_MAX : ~bit; break;
-	case F_CORRELATION: d->seen &= read_id(tok, v->raw, &d->correlation) ? UINT32_MAX : ~bit; break;
-	case F_ARGS:
-	case FIELDS: break;
-	}
 }
 
 /* ---- the header */
@@ -464,13 +243,13 @@ static void in_events(struct trace_reader *r, enum json_token tok, const struct 
 		r->place = r->trace->bare_array ? AT_END : IN_HEADER;
 		return;
 	}
-	r->draft = (struct draft){ .offset = v->offset };
+	intake_begin(&r->in, v->offset);
 	if (tok == JSON_OBJECT) {
 		r->has_object = true;
 		r->place = IN_EVENT;
 		return;
 	}
-	lose(r, TRACE_BAD_EVENT);
+	intake_lose(&r->in, TRACE_BAD_EVENT);
 	if (tok == JSON_ARRAY)
 		json_skip(r->json);
 }
@@ -478,29 +257,27 @@ static void in_events(struct trace_reader *r, enum json_token tok, const struct 
 static void in_event(struct trace_reader *r, enum json_token tok, const struct json_value *v)
 {
 	if (tok == JSON_OBJECT_END) {
-		finish_event(r);
+		intake_finish(&r->in);
+		r->place = IN_EVENTS;
 		return;
 	}
-	r->draft.any = true;
-	if (!seen(&r->draft, F_PH) || r->draft.timed)
-		for (size_t i = 0; i < COUNT(event_keys); i++)
-			if (str_eq(v->raw, event_keys[i].key)) {
-				r->field = event_keys[i].field;
-				r->place = EVENT_VALUE;
-				return;
-			}
-	json_skip(r->json);
+	r->in.any = true;
+	r->member = intake_wants(&r->in) ? member_of_event(v->raw) : MEMBERS;
+	if (r->member == MEMBERS)
+		json_skip(r->json);
+	else
+		r->place = EVENT_VALUE;
 }
 
 static void event_value(struct trace_reader *r, enum json_token tok, const struct json_value *v)
 {
 	r->place = IN_EVENT;
-	if (r->field == F_ARGS && tok == JSON_OBJECT)
+	if (r->member == M_ARGS && tok == JSON_OBJECT)
 		r->place = IN_ARGS;
 	else if (opens(tok))
 		json_skip(r->json);
-	if (r->field != F_ARGS)
-		take_value(r, tok, v);
+	if (r->member != M_ARGS)
+		intake_take(&r->in, r->member, tok, v->raw, v->plain);
 }
 
 static void in_args(struct trace_reader *r, enum json_token tok, const struct json_value *v)
@@ -509,20 +286,18 @@ static void in_args(struct trace_reader *r, enum json_token tok, const struct js
 		r->place = IN_EVENT;
 		return;
 	}
-	for (size_t i = 0; i < COUNT(args_keys); i++)
-		if (str_eq(v->raw, args_keys[i].key)) {
-			r->field = args_keys[i].field;
-			r->place = ARGS_VALUE;
-			return;
-		}
-	json_skip(r->json);
+	r->member = member_of_args(v->raw);
+	if (r->member == MEMBERS)
+		json_skip(r->json);
+	else
+		r->place = ARGS_VALUE;
 }
 
 static void args_value(struct trace_reader *r, enum json_token tok, const struct json_value *v)
 {
 	if (opens(tok))
 		json_skip(r->json);
-	take_value(r, tok, v);
+	intake_take(&r->in, r->member, tok, v->raw, v->plain);
 	r->place = IN_ARGS;
 }
 
@@ -568,13 +343,31 @@ static int bad_json(struct trace_reader *r, struct err *e)
 	return OK;
 }
 
+/* Between events: as many as can be read the quick way, up to the first that is odd or cut by the block's end. */
+static void leap(struct trace_reader *r)
+{
+	struct json_unread u;
+	size_t n;
+
+	if (r->quick == NULL || !json_unread(r->json, &u))
+		return;
+	n = quick_events(r->quick, &r->in, &u);
+	if (n == 0)
+		return;
+	json_leap(r->json, n);
+	r->has_object = true;
+}
+
 static int run(struct trace_reader *r, struct err *e)
 {
 	while (r->place != STOPPED) {
 		struct json_value v;
-		enum json_token tok = json_next(r->json, &v);
+		enum json_token tok;
 		int rc;
 
+		if (r->place == IN_EVENTS)
+			leap(r);
+		tok = json_next(r->json, &v);
 		if (tok == JSON_MORE || tok == JSON_DONE)
 			return OK;
 		rc = tok == JSON_ERROR ? bad_json(r, e) : dispatch(r, tok, &v, e);

@@ -13,6 +13,7 @@
 #define TRACE_READER_H
 
 #include "base/err.h"
+#include "json/mask.h"
 #include "trace/event.h"
 #include "trace/input.h"
 #include "trace/report.h"
@@ -20,6 +21,9 @@
 struct trace_reader;
 
 struct trace_reader *trace_reader_new(uint64_t max_events);
+/* Before the first block: another kernel for the quick way than the fastest, or NULL for token by token alone. The trace
+ * is the same; tests and benchmarks want it. */
+void trace_reader_kernel(struct trace_reader *r, const struct json_mask_kernel *kernel);
 void trace_reader_free(struct trace_reader *r);
 /* E_FORMAT as soon as it is clear that this is no trace. */
 int trace_reader_feed(struct trace_reader *r, struct str block, struct err *e) MUST_USE;

@@ -20,6 +20,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/test_normalise.c \
 	tests/unit/trace/test_order.c \
 	tests/unit/trace/test_probe.c \
+	tests/unit/trace/test_quick.c \
 	tests/unit/trace/test_reader.c \
 	tests/unit/trace/test_report.c \
 	tests/unit/trace/test_window.c

@@ -1,0 +1,202 @@
+#include "trace/quick.h"
+
+#include <check.h>
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "tests/support/prop.h"
+#include "tests/unit/trace/help.h"
+
+Suite *suite_quick(void);
+
+/* Events and report as text. */
+static void show(struct trace *t, const struct trace_report *report, struct buf *out)
+{
+	for (size_t i = 0; i < t->events.n; i++) {
+		const struct trace_event *ev = &t->events.v[i];
+
+		buf_fmt(out, "%d %" PRId64 "+%" PRId64 " flags %d ext %" PRIu64 " thread %.*s ", ev->cat, ev->start_ns,
+			ev->dur_ns, ev->flags, ev->ext, STR_ARG(intern_name(&t->threads, ev->thread)));
+		buf_str(out, trace_name(t, ev->name));
+		buf_byte(out, '\n');
+	}
+	help_report(report, out);
+	buf_fmt(out, " device %s", t->device == NULL ? "none" : t->device);
+}
+
+/* Reads text with a kernel, or token by token, in blocks of so many bytes. An error is text, too. */
+static void read_with(const struct json_mask_kernel *kernel, struct str text, size_t block, struct buf *out)
+{
+	struct trace_reader *r = trace_reader_new(100000);
+	struct trace_report report = { .bytes = text.n };
+	struct trace *t = NULL;
+	struct err e = { 0 };
+	int rc = OK;
+
+	trace_reader_kernel(r, kernel);
+	for (size_t at = 0; rc == OK && at < text.n; at += block) {
+		struct str part = str_upto(str_from(text, at), block);
+		char *copy = mem_dup(part.p, part.n); /* a sanitizer sees a byte read too far */
+
+		rc = trace_reader_feed(r, str_make(copy, part.n), &e);
+		mem_free(copy);
+	}
+	if (rc == OK)
+		rc = trace_reader_end(r, &report, &t, &e);
+	trace_reader_free(r);
+	if (rc == OK)
+		show(t, &report, out);
+	else
+		buf_text(out, e.text);
+	trace_free(t);
+}
+
+static bool all_agree(struct str text, size_t block)
+{
+	struct buf slow, quick;
+	bool same = true;
+
+	buf_init(&slow, 64 << 20);
+	buf_init(&quick, 64 << 20);
+	read_with(NULL, text, block, &slow);
+	for (size_t i = 0; same && json_mask_kernels[i] != NULL; i++) {
+		if (!json_mask_kernels[i]->runs_here())
+			continue;
+		buf_reset(&quick);
+		read_with(json_mask_kernels[i], text, block, &quick);
+		same = str_eq(buf_view(&slow), buf_view(&quick));
+		if (!same)
+			printf("# %s in blocks of %zu\n# of:\n%.*s\n# token by token:\n%.*s\n# quick:\n%.*s\n",
+				json_mask_kernels[i]->name, block, STR_ARG(text), STR_ARG(buf_view(&slow)),
+				STR_ARG(buf_view(&quick)));
+	}
+	buf_fini(&slow);
+	buf_fini(&quick);
+	return same;
+}
+
+/* Events as writers write them, and as no writer should. */
+static const char *const events[] = {
+	"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": 2, \"ts\": 100.125, \"dur\": 7.5, "
+	"\"args\": {\"External id\": 12,\"Record function id\": 0, \"Ev Idx\": 3}}",
+	"{\n    \"ph\": \"X\",\n    \"cat\": \"kernel\",\n    \"name\": \"k<float, 4>\",\n    \"pid\": 0,\n    \"tid\": 7,\n"
+	"    \"ts\": 5104148876816.506,\n    \"dur\": 12,\n    \"args\": {\n      \"External id\": 12,\n"
+	"      \"correlation\": 12,\n      \"grid\": [1, 2, 3]\n    }\n  }",
+	"{\"ph\":\"X\",\"cat\":\"privateuse1_runtime\",\"name\":\"nrt_execute\",\"pid\":1,\"tid\":\"a b\",\"ts\":\"1727\",\"dur\":-1,"
+	"\"args\":{\"external id\":\"9\",\"correlation\":4,\"x\":null,\"y\":true,\"z\":[[\"a\",\"]}\"],[]],\"w\":-1.5e-3}}",
+	"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"python\"}}",
+	"{\"ph\":\"s\",\"id\":7,\"pid\":1,\"tid\":2,\"ts\":100.125,\"cat\":\"ac2g\",\"name\":\"ac2g\"}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"say \"hi\" now\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"C:\\work\\x\",\"pid\":1,\"tid\":2,\"ts\":3,\"dur\":2}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"gr\xc3\xbc\xc3\x9f\",\"pid\":1,\"tid\":2,\"ts\":NaN,\"dur\":2}",
+	"{\"name\":\"last of two\",\"name\":\"aten::t\",\"dur\":01,\"ts\":3,\"tid\":2,\"pid\":1,\"cat\":\"cpu_op\",\"ph\":\"X\"}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"deep\",\"ts\":1,\"dur\":1,\"args\":{\"a\":{\"External id\":5},\"External id\":6}}",
+	"{}",
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"cat\":5,\"name\":\"text\",\"name\":1,\"ts\":1,\"dur\":1}",
+	"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#7\",\"pid\":1,\"tid\":2,\"ts\":90,\"dur\":100,\"more\":[{}]}",
+	"17",
+};
+
+static const char strange[] = "\"\"\"\\{}[],:X \n\t0-.eEn\x01\x80\xff";
+
+static void make_text(struct rand_gen *g, size_t size, struct buf *b)
+{
+	buf_text(b, "{\"traceEvents\":[");
+	for (size_t i = 0; i < size; i++) {
+		size_t usual = rand_below(g, 4) ? 5 : COUNT(events);
+
+		buf_text(b, i == 0 ? "" : rand_below(g, 2) ? "," : ",\n  ");
+		buf_text(b, events[rand_below(g, usual)]);
+	}
+	buf_text(b, "],\"host_name\":\"h\"}");
+}
+
+static void damage(struct rand_gen *g, struct buf *b)
+{
+	for (uint64_t n = rand_below(g, 4); n > 0; n--)
+		b->p[rand_below(g, b->n)] = strange[rand_below(g, sizeof(strange) - 1)];
+}
+
+static bool quick_is_slow(struct rand_gen *g, size_t size, void *arg)
+{
+	struct buf b;
+	bool same;
+
+	(void)arg;
+	buf_init(&b, 1 << 20);
+	make_text(g, size, &b);
+	damage(g, &b);
+	same = all_agree(buf_view(&b), b.n) && all_agree(buf_view(&b), 1 + rand_below(g, b.n));
+	buf_fini(&b);
+	return same;
+}
+
+START_TEST(both_ways_of_reading_agree_whatever_is_in_the_file)
+{
+	prop_check("both ways of reading agree", 600, 60, quick_is_slow, NULL);
+}
+END_TEST
+
+START_TEST(a_long_trace_is_read_alike_in_blocks)
+{
+	struct rand_gen g;
+	struct buf b;
+
+	rand_seed(&g, 7);
+	buf_init(&b, 16 << 20);
+	make_text(&g, 20000, &b);
+	ck_assert(all_agree(buf_view(&b), 262144));
+	ck_assert(all_agree(buf_view(&b), 4099));
+	buf_fini(&b);
+}
+END_TEST
+
+START_TEST(an_event_longer_than_the_marks_hold_is_read_all_the_same)
+{
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	buf_text(&b, "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"long\",\"ts\":1,\"dur\":2,\"args\":{\"s\":\"");
+	buf_fill(&b, 'x', 100000);
+	buf_text(&b, "\",\"External id\":5}},");
+	buf_text(&b, events[0]);
+	buf_text(&b, "]}");
+	ck_assert(all_agree(buf_view(&b), b.n));
+	buf_fini(&b);
+}
+END_TEST
+
+START_TEST(usual_events_are_read_the_quick_way)
+{
+	struct trace_report report = { 0 };
+	struct trace t;
+	struct intake in;
+	struct quick *q = quick_new(json_mask_best());
+	struct json_unread u = { .text = str_of(" , {\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1,\"dur\":2} ,"
+						"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\",\"ts\":3,\"dur\":\"4\"},{\"ph\":"),
+		.offset = 100, .after_value = true };
+
+	trace_init(&t, 10);
+	intake_init(&in, &t, &report);
+	ck_assert_uint_eq(quick_events(q, &in, &u), u.text.n - strlen(",{\"ph\":"));
+	ck_assert_uint_eq(t.events.n, 2);
+	ck_assert_int_eq(t.events.v[1].dur_ns, 4000);
+	intake_fini(&in);
+	trace_fini(&t);
+	quick_free(q);
+}
+END_TEST
+
+Suite *suite_quick(void)
+{
+	Suite *s = suite_create("trace/quick");
+	TCase *tc = tcase_create("quick");
+
+	tcase_set_timeout(tc, 240);
+	tcase_add_test(tc, usual_events_are_read_the_quick_way);
+	tcase_add_test(tc, both_ways_of_reading_agree_whatever_is_in_the_file);
+	tcase_add_test(tc, a_long_trace_is_read_alike_in_blocks);
+	tcase_add_test(tc, an_event_longer_than_the_marks_hold_is_read_all_the_same);
+	suite_add_tcase(s, tc);
+	return s;
+}

@@ -1,0 +1,77 @@
+/* intake.h — one event while its members come in: what of it is kept, what it becomes, what is wrong with it.
+ * Both ways of reading fill it: token by token (trace/reader.c), and from mark to mark (trace/quick.c).
+ * Runs on: one thread at a time. */
+#ifndef TRACE_INTAKE_H
+#define TRACE_INTAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "json/pull.h"
+#include "trace/event.h"
+#include "trace/report.h"
+
+/* What of an event is read; the last three stand in its args. */
+enum member { M_PH, M_CAT, M_NAME, M_PID, M_TID, M_TS, M_DUR, M_ARGS, M_EXT, M_EXT_LOWER, M_CORRELATION, MEMBERS };
+
+/* MEMBERS for a key that is passed over. */
+enum member member_of_event(struct str key);
+enum member member_of_args(struct str key);
+
+enum { INTAKE_ID_MAX = 64 }; /* bytes of a pid or tid that count */
+
+struct intake_id { /* a pid or tid as it stands in the file, a text with its quotes */
+	char p[INTAKE_ID_MAX + 2];
+	size_t n;
+};
+
+struct intake {
+	struct trace *trace;
+	struct trace_report *report;
+	struct buf text; /* a name without its escapes */
+
+	uint64_t offset; /* of the event under way */
+	uint32_t seen;	 /* one bit a member */
+	bool any;	 /* it has members */
+	bool timed;	 /* ph is X */
+	bool cat_known, bad_ts, bad_dur;
+	enum event_cat cat;
+	uint32_t name;
+	int64_t start_ns, dur_ns;
+	uint64_t ext, ext_lower, correlation;
+	struct intake_id pid, tid;
+	struct str later_name, later_cat; /* plain, and not looked up yet: NULL where there is nothing to look up */
+
+	/* The same thread and category mostly come many times in a row. */
+	struct intake_id last_pid, last_tid;
+	uint32_t last_thread;
+};
+
+void intake_init(struct intake *in, struct trace *t, struct trace_report *report); /* borrows both */
+void intake_fini(struct intake *in);
+
+void intake_begin(struct intake *in, uint64_t offset);
+/* A member's value; raw and plain as in struct json_value, of an object or array only the token counts. */
+void intake_take(struct intake *in, enum member m, enum json_token tok, struct str raw, bool plain);
+/* The same for a plain string or number whose text stays where it is until the event is finished: nothing outside *in
+ * changes until then, so an event may be given up half way. */
+void intake_take_plain(struct intake *in, enum member m, enum json_token tok, struct str raw);
+/* The event is whole: kept, passed over, or lost and told in the report. */
+void intake_finish(struct intake *in);
+/* Something was lost at the event under way. */
+void intake_lose(struct intake *in, enum trace_reason reason);
+
+/* Is there any use in reading further members? Not of an event that is known to be no timed one. */
+static inline bool intake_wants(const struct intake *in)
+{
+	return (in->seen & 1u << M_PH) == 0 || in->timed;
+}
+
+static inline bool intake_seen(const struct intake *in, enum member m)
+{
+	return (in->seen & 1u << m) != 0;
+}
+
+#endif

@@ -1,0 +1,591 @@
+#include "trace/quick.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "json/num.h"
+
+enum {
+	MARKS = 128,	     /* blocks of 64 bytes whose marks are kept */
+	NEST_MAX = 64,	     /* arrays in each other */
+	SPAN = MARKS * 64,
+	HABITS = 1024,
+	HABIT_BYTES = 48,
+	HABIT_WAYS = 4,
+};
+
+/* A writer's habit: behind one member it writes the same bytes up to the value of the next (", \"ts\": "), with one of a few
+ * members coming next. What was read the long way is learned as an edge from the place it was met; the next event is
+ * then compared with it, which is one step instead of five. Nothing is ever forgotten, and when the table is full nothing
+ * is learned. */
+struct habit {
+	char text[HABIT_BYTES];
+	uint8_t n; /* bytes of text; 0: not learned */
+	uint8_t member; /* enum member of an event or of args, as in_args says */
+	bool in_args, opens_args;
+	uint16_t next[HABIT_WAYS]; /* habits that were met behind it, the first free one is 0 */
+};
+
+/* Marks of text[base…base + SPAN), made as far as "made"; events longer than SPAN / 2 are left to json/pull. */
+struct quick {
+	const struct json_mask_kernel *kernel;
+	struct intake *in;
+	const char *p; /* the text */
+	size_t n;
+	size_t base, made;
+	struct json_mask_state state;
+	struct json_mask marks[MARKS];
+	char tail[64];
+	struct habit habits[HABITS]; /* the first is the place behind an event's '{' */
+	uint16_t n_habits;
+};
+
+/* Where nothing was found: past the text, or past what marks can hold. */
+#define NOWHERE SIZE_MAX
+
+struct quick *quick_new(const struct json_mask_kernel *kernel)
+{
+	struct quick *q = mem_get(sizeof(*q));
+
+	q->kernel = kernel;
+	q->n_habits = 1;
+	return q;
+}
+
+void quick_free(struct quick *q)
+{
+	mem_free(q);
+}
+
+/* ---- marks */
+
+/* Marks from text[at] on, which stands outside of strings. */
+static void start_marks(struct quick *q, size_t at)
+{
+	q->base = q->made = at;
+	q->state = (struct json_mask_state){ 0 };
+}
+
+static bool more_marks(struct quick *q)
+{
+	size_t blocks = (q->n - q->made) / 64, slot = (q->made - q->base) / 64, room = MARKS - slot;
+
+	if (q->made >= q->n || room == 0)
+		return false;
+	if (blocks > 0) {
+		const size_t step = 16; /* 1 KiB: an odd event then costs little that was done in vain */
+
+		blocks = blocks < room ? blocks : room;
+		blocks = blocks < step ? blocks : step;
+		q->kernel->run(q->p + q->made, blocks, &q->state, &q->marks[slot]);
+		q->made += 64 * blocks;
+		return true;
+	}
+	memset(q->tail, ' ', sizeof(q->tail));
+	memcpy(q->tail, q->p + q->made, q->n - q->made);
+	q->kernel->run(q->tail, 1, &q->state, &q->marks[slot]);
+	q->made += 64;
+	return true;
+}
+
+/* Marks of all bytes before text[at]; false where they do not fit. */
+static bool marks_up_to(struct quick *q, size_t at)
+{
+	while (q->made < at)
+		if (!more_marks(q))
+			return false;
+	return true;
+}
+
+/* Between events: what the marks hold before text[at] is no longer needed. */
+static void shift_marks(struct quick *q, size_t at)
+{
+	size_t blocks = (at - q->base) / 64, have = (q->made - q->base) / 64;
+
+	if (at - q->base < SPAN / 2 || q->made < at)
+		return;
+	memmove(q->marks, q->marks + blocks, (have - blocks) * sizeof(*q->marks));
+	q->base += 64 * blocks;
+}
+
+static uint64_t quote_bits(const struct json_mask *m)
+{
+	return m->quote;
+}
+
+static uint64_t bracket_bits(const struct json_mask *m)
+{
+	return m->bracket;
+}
+
+static inline __attribute__((always_inline)) size_t next_mark(struct quick *q, size_t at,
+	uint64_t (*bits)(const struct json_mask *))
+{
+	size_t i = at - q->base;
+	uint64_t wanted = UINT64_MAX << (i % 64);
+
+	for (;; i = (i | 63) + 1, wanted = UINT64_MAX) {
+		uint64_t found;
+
+		while (q->base + i >= q->made)
+			if (!more_marks(q))
+				return NOWHERE;
+		found = bits(&q->marks[i / 64]) & wanted;
+		if (found)
+			return q->base + (i & ~(size_t)63) + (size_t)__builtin_ctzll(found);
+	}
+}
+
+static size_t next_quote(struct quick *q, size_t at)
+{
+	return next_mark(q, at, quote_bits);
+}
+
+static size_t next_bracket(struct quick *q, size_t at)
+{
+	return next_mark(q, at, bracket_bits);
+}
+
+/* Is any byte of a string in text[from…to) more than plain text? */
+static bool is_odd(const struct quick *q, size_t from, size_t to)
+{
+	size_t a = from - q->base, b = to - q->base;
+	uint64_t first = UINT64_MAX << (a % 64), odd = 0;
+
+	for (size_t block = a / 64; block < b / 64; block++, first = UINT64_MAX)
+		odd |= q->marks[block].odd & first;
+	if (b % 64)
+		odd |= q->marks[b / 64].odd & first & ~(UINT64_MAX << (b % 64));
+	return odd != 0;
+}
+
+/* ---- small steps; all stop at the text's end, where byte() is 0 */
+
+static char byte(const struct quick *q, size_t at)
+{
+	return at < q->n ? q->p[at] : '\0';
+}
+
+static size_t spaces(const struct quick *q, size_t at)
+{
+	while (at < q->n && (q->p[at] == ' ' || q->p[at] == '\n' || q->p[at] == '\r' || q->p[at] == '\t'))
+		at++;
+	return at;
+}
+
+static struct str between(const struct quick *q, size_t from, size_t to)
+{
+	return str_make(q->p + from, to - from);
+}
+
+/* From a value's end to the next key's quote or the object's '}': what must follow there. */
+static size_t after_member(const struct quick *q, size_t at)
+{
+	at = spaces(q, at);
+	if (byte(q, at) == '}')
+		return at;
+	if (byte(q, at) != ',')
+		return NOWHERE;
+	at = spaces(q, at + 1);
+	return byte(q, at) == '"' ? at : NOWHERE;
+}
+
+/* ---- numbers */
+
+/* The top bit of each byte that is no digit, exact up to the first of them; v as loaded, the first byte lowest. */
+static inline uint64_t non_digits(uint64_t v)
+{
+	const uint64_t x = v ^ UINT64_C(0x3030303030303030);
+
+	return ((x + UINT64_C(0x7676767676767676)) | x) & UINT64_C(0x8080808080808080);
+}
+
+static inline uint64_t load8(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	return v;
+}
+
+/* Eight digits, the first byte lowest: pairs, then fours, then all. */
+static inline uint64_t eight_digits(uint64_t v)
+{
+	v -= UINT64_C(0x3030303030303030);
+	v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+	v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
+	return (v * 10000 + (v >> 32)) & UINT32_MAX;
+}
+
+static const uint64_t power_of_ten[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
+
+/* Digits from text[at] on into *v, which they are put behind. Where they end. */
+static size_t digits(const struct quick *q, size_t at, uint64_t *v)
+{
+	while (q->n - at >= 8) {
+		const uint64_t bytes = load8(q->p + at), stop = non_digits(bytes);
+		const unsigned have = stop ? (unsigned)__builtin_ctzll(stop) / 8 : 8;
+
+		if (have > 0) { /* fewer than eight: zeros in front */
+			const unsigned shift = 8 * (8 - have);
+			const uint64_t zeros = shift ? UINT64_C(0x3030303030303030) >> (64 - shift) : 0;
+
+			*v = *v * power_of_ten[have] + eight_digits(bytes << shift | zeros);
+		}
+		at += have;
+		if (have < 8)
+			return at;
+	}
+	for (; at < q->n && q->p[at] >= '0' && q->p[at] <= '9'; at++)
+		*v = *v * 10 + (uint64_t)(q->p[at] - '0');
+	return at;
+}
+
+static bool ends_number(char c)
+{
+	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+struct number {
+	uint64_t whole;	   /* its digits before the point */
+	uint64_t fraction; /* and behind */
+	size_t n_whole, n_fraction;
+	bool usual; /* no sign, no exponent: all that it is stands above, unless it is too long */
+};
+
+/* A number as RFC 8259 has it: usual ones here, the others by json/num. */
+static bool read_number(const struct quick *q, size_t at, struct number *num, size_t *end)
+{
+	size_t i;
+
+	*num = (struct number){ 0 };
+	i = digits(q, at, &num->whole);
+	num->n_whole = i - at;
+	if (byte(q, i) == '.') {
+		size_t dot = i++;
+
+		i = digits(q, i, &num->fraction);
+		num->n_fraction = i - dot - 1;
+		if (num->n_fraction == 0)
+			return false;
+	}
+	num->usual = num->n_whole > 0 && (q->p[at] != '0' || num->n_whole == 1);
+	if (num->usual && ends_number(byte(q, i))) {
+		*end = i;
+		return true;
+	}
+	num->usual = false;
+	while (i < q->n && !ends_number(q->p[i]))
+		i++;
+	*end = i;
+	return i < q->n && i > at && json_number_valid(between(q, at, i));
+}
+
+/* Microseconds as nanoseconds, where that is a matter of a few digits. */
+static bool usual_ns(const struct number *num, int64_t *ns)
+{
+	if (!num->usual || num->n_whole > 15 || num->n_fraction > 8)
+		return false;
+	*ns = (int64_t)(num->whole * 1000 +
+			(num->n_fraction <= 3 ? num->fraction * power_of_ten[3 - num->n_fraction]
+					      : num->fraction / power_of_ten[num->n_fraction - 3]));
+	return true;
+}
+
+static bool literal_ends(const struct quick *q, size_t at, struct str word, enum json_token tok, size_t *end,
+	enum json_token *out)
+{
+	if (q->n - at <= word.n || memcmp(q->p + at, word.p, word.n) != 0)
+		return false;
+	*end = at + word.n;
+	*out = tok;
+	return true; /* after_member refuses a longer word */
+}
+
+/* Behind an array's '[' up to its ']'. Strings in it must end as tolerant reading has them end: before ',' or ']'. */
+static bool array_ends(struct quick *q, size_t at, size_t *end)
+{
+	unsigned depth = 1;
+
+	while (depth > 0) {
+		size_t bracket = next_bracket(q, at);
+		size_t quote = next_quote(q, at);
+
+		if (bracket == NOWHERE)
+			return false;
+		if (quote < bracket) {
+			size_t close = next_quote(q, quote + 1), next;
+
+			if (close == NOWHERE)
+				return false;
+			next = spaces(q, close + 1);
+			if (byte(q, next) != ',' && byte(q, next) != ']')
+				return false;
+			at = close + 1;
+			continue;
+		}
+		if (q->p[bracket] == '[')
+			depth++;
+		else if (q->p[bracket] == ']')
+			depth--;
+		else
+			return false; /* objects in arrays */
+		if (depth > NEST_MAX)
+			return false;
+		at = bracket + 1;
+	}
+	*end = at;
+	return true;
+}
+
+/* A value that is no object, from text[at]: its kind, its raw text, what it is where it is a number, and where it ends. */
+static bool read_value(struct quick *q, size_t at, enum json_token *tok, struct str *raw, struct number *num, size_t *end)
+{
+	size_t close;
+
+	switch (byte(q, at)) {
+	case '"':
+		close = next_quote(q, at + 1);
+		if (close == NOWHERE)
+			return false;
+		*tok = JSON_STRING;
+		*raw = between(q, at + 1, close);
+		*end = close + 1;
+		return true;
+	case '[':
+		*tok = JSON_ARRAY;
+		*raw = STR("");
+		return array_ends(q, at + 1, end);
+	case 't': return literal_ends(q, at, STR("true"), JSON_TRUE, end, tok);
+	case 'f': return literal_ends(q, at, STR("false"), JSON_FALSE, end, tok);
+	case 'n': return literal_ends(q, at, STR("null"), JSON_NULL, end, tok);
+	default:
+		if (!read_number(q, at, num, end))
+			return false;
+	}
+	*tok = JSON_NUMBER;
+	*raw = between(q, at, *end);
+	return true;
+}
+
+/* A key's text from its opening quote, and where its value starts. */
+static bool read_key(struct quick *q, size_t at, struct str *key, size_t *value)
+{
+	size_t close = next_quote(q, at + 1), colon;
+
+	if (close == NOWHERE)
+		return false;
+	*key = between(q, at + 1, close);
+	colon = spaces(q, close + 1);
+	if (byte(q, colon) != ':')
+		return false;
+	*value = spaces(q, colon + 1);
+	return true;
+}
+
+/* ---- members */
+
+struct place { /* in an event, while it is read */
+	size_t at;
+	uint16_t habit;
+	bool in_args, first;
+};
+
+enum turn { TURN_MEMBER, TURN_END, TURN_BAD };
+
+static void learn(struct quick *q, struct place *pl, size_t from, const struct habit *like)
+{
+	size_t n = pl->at - from;
+	uint16_t *way = NULL;
+
+	for (size_t i = 0; i < HABIT_WAYS && way == NULL; i++)
+		if (q->habits[pl->habit].next[i] == 0)
+			way = &q->habits[pl->habit].next[i];
+	if (way == NULL || n > HABIT_BYTES || q->n_habits == HABITS) {
+		pl->habit = 0; /* nowhere known: the long way until the event is over */
+		return;
+	}
+	*way = q->n_habits;
+	pl->habit = q->n_habits++;
+	q->habits[pl->habit] = *like;
+	q->habits[pl->habit].n = (uint8_t)n;
+	memcpy(q->habits[pl->habit].text, q->p + from, n);
+}
+
+/* Are the first n bytes the same? Both have HABIT_BYTES to look at. Most habits are of 8 to 16 bytes: two words that may
+ * overlap. */
+static inline bool is_same(const char *a, const char *b, size_t n)
+{
+	uint64_t x, y;
+
+	if (n < 8 || n > 16)
+		return memcmp(a, b, n) == 0;
+	x = load8(a) ^ load8(b);
+	y = load8(a + n - 8) ^ load8(b + n - 8);
+	return (x | y) == 0;
+}
+
+/* The next member by habit; NULL where none fits. */
+static const struct habit *follow(const struct quick *q, struct place *pl)
+{
+	const uint16_t *next = q->habits[pl->habit].next;
+
+	if (q->n - pl->at < HABIT_BYTES || (pl->habit == 0 && !pl->first))
+		return NULL;
+	for (size_t i = 0; i < HABIT_WAYS && next[i] != 0; i++) {
+		const struct habit *h = &q->habits[next[i]];
+
+		if (h->in_args == pl->in_args && is_same(q->p + pl->at, h->text, h->n)) {
+			pl->at += h->n;
+			pl->habit = next[i];
+			return h;
+		}
+	}
+	return NULL;
+}
+
+/* The next member the long way: from behind a '{' or a value to the next value, or behind the '}'. */
+static enum turn long_way(struct quick *q, struct place *pl, struct habit *out)
+{
+	size_t from = pl->at, at = pl->first ? spaces(q, from) : after_member(q, from);
+	struct str key;
+
+	if (at == NOWHERE)
+		return TURN_BAD;
+	if (byte(q, at) == '}') {
+		pl->at = at + 1;
+		return TURN_END;
+	}
+	if (byte(q, at) != '"' || !read_key(q, at, &key, &pl->at))
+		return TURN_BAD;
+	*out = (struct habit){ .in_args = pl->in_args };
+	out->member = (uint8_t)(pl->in_args ? member_of_args(key) : member_of_event(key));
+	out->opens_args = !pl->in_args && out->member == M_ARGS && byte(q, pl->at) == '{';
+	if (pl->first && pl->habit == 0 && pl->in_args)
+		return TURN_MEMBER;
+	if (marks_up_to(q, pl->at) && !is_odd(q, at, pl->at))
+		learn(q, pl, from, out);
+	else
+		pl->habit = 0;
+	return TURN_MEMBER;
+}
+
+/* Is the value what an event's time or id nearly always is? Then it is taken, and nothing else remains to be done. */
+static bool take_usual(struct intake *in, enum member m, const struct number *num)
+{
+	switch ((int)m) {
+	case M_TS:
+		if (!usual_ns(num, &in->start_ns))
+			return false;
+		in->bad_ts = false;
+		break;
+	case M_DUR:
+		if (!usual_ns(num, &in->dur_ns))
+			return false;
+		in->bad_dur = false;
+		break;
+	case M_EXT:
+	case M_CORRELATION:
+		if (!num->usual || num->n_whole > 18 || num->n_fraction > 0)
+			return false;
+		*(m == M_EXT ? &in->ext : &in->correlation) = num->whole;
+		break;
+	default: return false;
+	}
+	in->seen |= 1u << m;
+	return true;
+}
+
+/* The value of a member; args are gone into. */
+static bool take_member(struct quick *q, struct place *pl, const struct habit *h)
+{
+	bool wanted = h->member != MEMBERS && (h->in_args || intake_wants(q->in));
+	struct number num = { 0 };
+	struct str raw = { 0 };
+	enum json_token tok;
+
+	if (h->opens_args) {
+		if (byte(q, pl->at) != '{')
+			return false;
+		pl->at++;
+		pl->in_args = true;
+		return true;
+	}
+	if (!read_value(q, pl->at, &tok, &raw, &num, &pl->at))
+		return false;
+	if (wanted && h->member != M_ARGS && !(tok == JSON_NUMBER && take_usual(q->in, h->member, &num)))
+		intake_take_plain(q->in, h->member, tok, raw);
+	return true;
+}
+
+/* ---- events */
+
+/* Behind an event's '{' up to behind its '}'. Nothing is kept yet. */
+static bool read_event(struct quick *q, size_t at, size_t *end)
+{
+	struct place pl = { .at = at, .first = true };
+
+	for (;;) {
+		struct habit learned;
+		const struct habit *h = follow(q, &pl);
+
+		if (h == NULL) {
+			enum turn turn = long_way(q, &pl, &learned);
+
+			if (turn == TURN_BAD)
+				return false;
+			if (turn == TURN_END && !pl.in_args)
+				break;
+			if (turn == TURN_END) {
+				pl.in_args = pl.first = false;
+				continue;
+			}
+			h = &learned;
+		}
+		q->in->any = true;
+		if (!take_member(q, &pl, h))
+			return false;
+		pl.first = h->opens_args;
+	}
+	*end = pl.at;
+	return q->in->any && marks_up_to(q, pl.at) && !is_odd(q, at, pl.at);
+}
+
+/* From behind a value, or the array's start, to the next event's '{'. */
+static size_t next_event(const struct quick *q, size_t at, bool after_value)
+{
+	at = spaces(q, at);
+	if (after_value) {
+		if (byte(q, at) != ',')
+			return NOWHERE;
+		at = spaces(q, at + 1);
+	}
+	return byte(q, at) == '{' ? at : NOWHERE;
+}
+
+size_t quick_events(struct quick *q, struct intake *in, const struct json_unread *unread)
+{
+	bool after_value = unread->after_value;
+	size_t done = 0;
+
+	q->in = in;
+	q->p = unread->text.p;
+	q->n = unread->text.n;
+	start_marks(q, 0);
+	for (;;) {
+		size_t at = next_event(q, done, after_value), end;
+
+		if (at == NOWHERE)
+			return done;
+		shift_marks(q, at);
+		intake_begin(in, unread->offset + at);
+		if (!read_event(q, at + 1, &end))
+			return done;
+		intake_finish(in);
+		done = end;
+		after_value = true;
+	}
+}
