@@ -126,14 +126,14 @@ static bool is_digits(struct str s)
 	return s.n > 0;
 }
 
-/* "throttle_active_nc5_time_ns" is "throttle_active_time_ns" of core 5. */
+/* "throttle_active_nc5_time" is "throttle_active_time" of core 5. */
 static bool take_core(struct str *name, struct arena *a, struct str *core)
 {
 	struct str rest = *name, part;
 
 	while (rest.p != NULL) {
 		part = str_split(&rest, '_');
-		if (!str_drop_prefix(&part, STR("nc")) || !is_digits(part) || part.p - 3 < name->p || rest.p == NULL)
+		if (!str_drop_prefix(&part, STR("nc")) || !is_digits(part) || part.p - 3 < name->p)
 			continue;
 		*core = part;
 		*name = arena_fmt(a, "%.*s%.*s", (int)(part.p - 3 - name->p), name->p,
@@ -183,11 +183,10 @@ static void take_number(struct summary *s, const struct pair *p, struct block_la
 		impossible(s, p);
 		return;
 	}
-	if (take_core(&name, &s->scratch, &core)) {
-		set_core(&labels, core);
-	}
-	add_label(&labels, STR("type"), p->sub);
 	name.n -= strlen(r->suffix);
+	if (take_core(&name, &s->scratch, &core))
+		set_core(&labels, core);
+	add_label(&labels, STR("type"), p->sub);
 	name = arena_fmt(&s->scratch, "%.*s%s", STR_ARG(name), r->instead);
 	draft_gauge(s->d, DRAFT_MEAN, name, str_of(r->unit), value, labels.v, labels.n);
 	s->n_fields++;
