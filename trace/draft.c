@@ -6,7 +6,7 @@
 #include "json/text.h"
 #include "trace/normalise.h"
 
-enum { KEY_BYTES_MAX = 1 << 20, KEYS_BYTES_MAX = 256 << 20, OTHERS = OP_KINDS };
+enum { KEY_BYTES_MAX = 4 << 20, KEYS_BYTES_MAX = 256 << 20, OTHERS = OP_KINDS };
 
 void draft_init(struct draft *d, struct arena *a)
 {
@@ -82,16 +82,14 @@ struct op_summary *draft_op_exact(struct draft *d, enum op_kind kind, struct str
 	buf_reset(&d->key);
 	buf_byte(&d->key, 'A' + (int)kind);
 	buf_str(&d->key, cut(name, WINDOW_NAME_MAX));
-	id = intern_id(&d->op_keys, buf_view(&d->key));
-	if (id == INTERN_NONE) {
-		d->dropped++;
-		return NULL;
-	}
+	id = d->key.rc == OK ? intern_id(&d->op_keys, buf_view(&d->key)) : INTERN_NONE;
 	if (id < d->ops.n)
 		return &d->ops.v[id];
-	op = vec_push(&d->ops);
-	if (op == NULL)
+	op = id == INTERN_NONE ? NULL : vec_push(&d->ops);
+	if (op == NULL) {
+		d->full = true;
 		return NULL;
+	}
 	op->kind = kind;
 	op->name = str_from(intern_name(&d->op_keys, id), 1);
 	hist_init(&op->hist);
@@ -100,7 +98,11 @@ struct op_summary *draft_op_exact(struct draft *d, enum op_kind kind, struct str
 
 struct op_summary *draft_op(struct draft *d, enum op_kind kind, struct str name)
 {
-	return draft_op_exact(d, kind, normalise_name(name, WINDOW_NAME_MAX, &d->name));
+	name = normalise_name(name, WINDOW_NAME_MAX, &d->name);
+	if (d->name.rc == OK)
+		return draft_op_exact(d, kind, name);
+	d->full = true;
+	return NULL;
 }
 
 static void add_ns(int64_t *sum, int64_t ns)
@@ -206,8 +208,12 @@ void draft_gauge(struct draft *d, enum draft_fold how, struct str name, struct s
 	if (!isfinite(value) || name.n == 0)
 		return;
 	id = gauge_key(d, name, labels, n);
-	if (id == INTERN_NONE || (id >= d->gauges.n && !new_gauge(d, name, unit, labels, n))) {
+	if (id == INTERN_NONE && d->gauges.n == WINDOW_GAUGES_MAX) {
 		d->dropped++;
+		return;
+	}
+	if (id == INTERN_NONE || (id >= d->gauges.n && !new_gauge(d, name, unit, labels, n))) {
+		d->full = true;
 		return;
 	}
 	fold(&d->gauges.v[id], &d->n_values.v[id], how, value);
@@ -227,7 +233,8 @@ static void set_label(struct draft *d, struct draft_labels *v, struct str key, s
 	if (l == NULL)
 		l = vec_push(v);
 	if (l == NULL) {
-		d->dropped++;
+		d->dropped += v->n == v->cap;
+		d->full |= v->n < v->cap;
 		return;
 	}
 	if (l->key.n > 0 && str_eq(l->value, value))
@@ -294,8 +301,11 @@ int draft_finish(struct draft *d, struct window *w, struct err *e)
 	w->n_versions = d->versions.n;
 	w->ops = copy_sorted(a, d->ops.v, d->ops.n, sizeof(*w->ops), by_op);
 	w->n_ops = w->ops == NULL ? 0 : d->ops.n;
-	if (arena_full(a)) {
-		*w = (struct window){ 0 };
+	if (arena_full(a) || d->full) {
+		w->ops = NULL;
+		w->gauges = NULL;
+		w->labels = w->versions = NULL;
+		w->n_ops = w->n_gauges = w->n_labels = w->n_versions = 0;
 		return err_set(e, E_LIMIT, "no room for a window of %zu ops", d->ops.n);
 	}
 	d->ops.n = 0; /* the histograms are the window's now */

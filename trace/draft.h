@@ -1,5 +1,5 @@
-/* draft.h — a window in the making, for readers that have no tree of calls: ops by kind and name, gauges, labels and
- * versions are added in any order, and handed over sorted at the end.
+/* draft.h — a window in the making: ops by kind and name, gauges, labels and versions are added in any order, and handed
+ * over sorted at the end.
  * Texts go to the window's arena as a window may hold them: cut, and without NULs. Past a ceiling (WINDOW_OPS_MAX
  * names, WINDOW_GAUGES_MAX gauges) ops of a kind share the name "*" and gauges are dropped; draft_dropped tells how many.
  * Runs on: one thread at a time. Memory: one summary with its histogram a name. */
@@ -34,6 +34,7 @@ struct draft {
 	struct draft_counts n_values; /* of each gauge */
 	struct draft_labels labels, versions;
 	uint64_t dropped;
+	bool full; /* no memory, or no room in an arena */
 };
 
 void draft_init(struct draft *d, struct arena *a);
@@ -66,7 +67,7 @@ static inline uint64_t draft_dropped(const struct draft *d)
 	return d->dropped;
 }
 
-/* Fills ops, gauges, labels and versions, all in order. E_LIMIT when the arena is full. */
+/* Fills ops, gauges, labels and versions, all in order. E_LIMIT when the arena is full or there was no memory. */
 int draft_finish(struct draft *d, struct window *w, struct err *e) MUST_USE;
 
 #endif

@@ -1,15 +1,13 @@
 #include "trace/fold.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
-#include "base/must.h"
 #include "json/text.h"
 #include "trace/busy.h"
+#include "trace/draft.h"
 #include "trace/keyavg.h"
 #include "trace/normalise.h"
 
-enum { DEVICES_MAX = 1000, SERIES_TEXT_MAX = 256 << 20, NAME_SCRATCH = 4 << 20 };
+enum { DEVICES_MAX = 1000 };
 
 /* A name's ops by category: most names have one. */
 struct use {
@@ -20,22 +18,16 @@ struct use {
 #define OP_NONE UINT32_MAX
 
 VEC(use_list, struct use);
-VEC(op_list, struct op_summary);
-VEC(gauge_list, struct gauge);
 
 struct fold {
 	struct trace *t;
-	struct arena *arena; /* the window's */
 	struct window *w;
+	struct draft draft;
 	struct busy_span steps; /* from the first step's start to the last one's end */
 	bool has_steps;
 	uint32_t *first_use; /* of each name: 1 + index, 0 for none */
 	struct use_list uses;
-	struct op_list ops;
-	struct intern series; /* kind and normalised name → index into ops */
-	struct arena keys;
-	struct buf scratch;
-	struct gauge_list gauges;
+	size_t devices;
 	bool full;
 };
 
@@ -59,35 +51,6 @@ static bool has_row(const struct event_cat_info *info)
 	return info->class != EVENT_DEVICE || info->executes;
 }
 
-/* The op of a kind and a name; past the ceiling all further names of a kind share "*". */
-static struct op_summary *op_of_series(struct fold *f, enum op_kind kind, struct str name)
-{
-	char key[1 + WINDOW_NAME_MAX];
-	struct op_summary *op;
-	uint32_t id;
-
-	name = normalise_name(name, WINDOW_NAME_MAX, &f->scratch);
-	if (f->scratch.rc != OK)
-		return NULL;
-	if (intern_count(&f->series) >= WINDOW_OPS_MAX - OP_KINDS)
-		name = STR("*");
-	key[0] = (char)('A' + (int)kind);
-	if (name.n > 0)
-		memcpy(key + 1, name.p, name.n);
-	id = intern_id(&f->series, str_make(key, 1 + name.n));
-	if (id == INTERN_NONE)
-		return NULL;
-	if (id < f->ops.n)
-		return &f->ops.v[id];
-	op = vec_push(&f->ops);
-	if (op == NULL)
-		return NULL;
-	op->kind = kind;
-	op->name = str_from(intern_name(&f->series, id), 1);
-	hist_init(&op->hist);
-	return op;
-}
-
 static uint32_t find_op(struct fold *f, const struct trace_event *ev)
 {
 	const struct event_cat_info *info = event_info(ev);
@@ -106,34 +69,23 @@ static uint32_t find_op(struct fold *f, const struct trace_event *ev)
 	f->first_use[ev->name] = (uint32_t)f->uses.n;
 	if (!has_row(info))
 		return OP_NONE;
-	op = op_of_series(f, kind_of(f->t, ev), trace_name(f->t, ev->name));
+	op = draft_op(&f->draft, kind_of(f->t, ev), trace_name(f->t, ev->name));
 	if (op == NULL) {
 		f->full = true;
 		return OP_NONE;
 	}
-	u->op = (uint32_t)(op - f->ops.v);
+	u->op = (uint32_t)(op - f->draft.ops.v);
 	return u->op;
-}
-
-static void add_value(struct op_summary *op, int64_t ns, enum op_basis basis)
-{
-	if (op->calls == 0 || ns < op->min_ns)
-		op->min_ns = ns;
-	if (op->calls == 0 || ns > op->max_ns)
-		op->max_ns = ns;
-	op->basis = basis;
-	op->calls++;
-	hist_add(&op->hist, ns);
 }
 
 static void add_single_time(struct fold *f, struct op_summary *op, const struct keyavg_call *c)
 {
 	if (op->kind == OP_STEP || event_is_async(f->t, c->ev))
-		add_value(op, c->cpu_total_ns, OP_BASIS_CPU);
+		draft_value(op, c->cpu_total_ns, OP_BASIS_CPU);
 	else if (f->w->has_device)
-		add_value(op, c->self_device_ns, OP_BASIS_DEVICE);
+		draft_value(op, c->self_device_ns, OP_BASIS_DEVICE);
 	else
-		add_value(op, c->self_cpu_ns, OP_BASIS_CPU);
+		draft_value(op, c->self_cpu_ns, OP_BASIS_CPU);
 }
 
 static bool in_steps(const struct fold *f, int64_t ns)
@@ -161,7 +113,7 @@ static void add_call(void *arg, const struct keyavg_call *c)
 	f->w->launches += is_launch(f, c);
 	if (at == OP_NONE)
 		return;
-	op = &f->ops.v[at];
+	op = &f->draft.ops.v[at];
 	add_single_time(f, op, c);
 	op->device_total_ns = ns_add(op->device_total_ns, c->device_total_ns);
 	op->device_self_ns = ns_add(op->device_self_ns, c->self_device_ns);
@@ -177,45 +129,27 @@ static void add_call(void *arg, const struct keyavg_call *c)
 static void add_gap(void *arg, int64_t ns)
 {
 	struct fold *f = arg;
-	struct op_summary *op = op_of_series(f, OP_GAP, STR("device"));
+	struct op_summary *op = draft_op(&f->draft, OP_GAP, STR("device"));
 
 	if (op == NULL) {
 		f->full = true;
 		return;
 	}
-	add_value(op, ns, OP_BASIS_DEVICE);
+	draft_value(op, ns, OP_BASIS_DEVICE);
 	op->device_total_ns = ns_add(op->device_total_ns, ns);
-}
-
-static struct gauge *add_gauge(struct fold *f, struct str name, struct str unit, double value)
-{
-	struct gauge *g = vec_push(&f->gauges);
-
-	if (g != NULL)
-		*g = (struct gauge){ .name = name, .unit = unit, .value = value };
-	else
-		f->full = true;
-	return g;
 }
 
 static void add_device(void *arg, struct str pid, int64_t busy_ns)
 {
 	struct fold *f = arg;
-	struct gauge *g;
-	struct label *label;
+	struct label label = { .key = STR("device") };
 
-	if (f->gauges.n >= DEVICES_MAX)
-		return;
-	g = add_gauge(f, STR("device_busy"), STR("ns"), (double)busy_ns);
-	label = arena_get(f->arena, sizeof(*label));
-	if (g == NULL || label == NULL)
+	if (++f->devices > DEVICES_MAX)
 		return;
 	str_drop_prefix(&pid, STR("\""));
 	str_drop_suffix(&pid, STR("\""));
-	label->key = STR("device");
-	label->value = json_unescape_to(f->arena, str_upto(pid, 64)); /* at most three bytes for each */
-	g->labels = label;
-	g->n_labels = 1;
+	label.value = json_unescape_to(f->draft.arena, str_upto(pid, 64)); /* at most three bytes for each */
+	draft_gauge(&f->draft, DRAFT_SUM, STR("device_busy"), STR("ns"), (double)busy_ns, &label, 1);
 }
 
 static void add_region_gauges(struct fold *f)
@@ -233,8 +167,8 @@ static void add_region_gauges(struct fold *f)
 		compile_ids++;
 	}
 	if (frames.n > 0) {
-		add_gauge(f, STR("region_frames"), STR("frames"), (double)frames.n);
-		add_gauge(f, STR("region_compile_ids"), STR("compilations"), compile_ids);
+		draft_gauge(&f->draft, DRAFT_LAST, STR("region_frames"), STR("frames"), (double)frames.n, NULL, 0);
+		draft_gauge(&f->draft, DRAFT_LAST, STR("region_compile_ids"), STR("compilations"), compile_ids, NULL, 0);
 	}
 	map_fini(&frames);
 }
@@ -254,13 +188,10 @@ static void add_step(struct fold *f, const struct trace_event *ev)
  * optimizers are not two steps. */
 static void count_optimizer_steps(struct fold *f)
 {
-	for (size_t i = 0; i < f->ops.n; i++) {
-		const struct op_summary *op = &f->ops.v[i];
-
+	vec_each(op, &f->draft.ops)
 		if (op->kind == OP_ANNOTATION && str_has_prefix(op->name, STR("Optimizer.step#")) &&
 			op->calls > f->w->steps)
 			f->w->steps = op->calls;
-	}
 	f->w->steps_from = f->w->steps > 0 ? STEPS_OPTIMIZER : STEPS_NONE;
 }
 
@@ -285,51 +216,16 @@ static void look_over(struct fold *f, int64_t *first_ns)
 }
 
 /* ---- the window */
-static int compare_ops(const void *a, const void *b)
-{
-	return op_summary_cmp(a, b);
-}
-
-static int hand_over(struct fold *f, struct err *e)
-{
-	struct window *w = f->w;
-
-	w->ops = arena_get_array(f->arena, f->ops.n, sizeof(*w->ops));
-	w->gauges = arena_get_array(f->arena, f->gauges.n, sizeof(*w->gauges));
-	for (size_t i = 0; i < f->ops.n; i++)
-		f->ops.v[i].name = arena_str(f->arena, f->ops.v[i].name);
-	if (arena_full(f->arena) || f->full) {
-		w->ops = NULL;
-		w->gauges = NULL;
-		return err_set(e, E_LIMIT, "no room for a window of %zu ops", f->ops.n);
-	}
-	if (f->ops.n > 0)
-		memcpy(w->ops, f->ops.v, f->ops.n * sizeof(*w->ops));
-	if (f->gauges.n > 0)
-		memcpy(w->gauges, f->gauges.v, f->gauges.n * sizeof(*w->gauges));
-	w->n_ops = f->ops.n;
-	w->n_gauges = f->gauges.n;
-	f->ops.n = 0; /* the histograms are the window's now */
-	if (w->n_ops > 0)
-		qsort(w->ops, w->n_ops, sizeof(*w->ops), compare_ops);
-	return OK;
-}
-
 static int fold_init(struct fold *f, struct trace *t, struct arena *a, struct window *w, struct err *e)
 {
 	size_t names = intern_count(&t->names.intern) + 1;
 
 	*f = (struct fold){
 		.t = t,
-		.arena = a,
 		.w = w,
 		.uses = VEC_INIT(UINT32_MAX - 1),
-		.ops = VEC_INIT(WINDOW_OPS_MAX),
-		.gauges = VEC_INIT(WINDOW_GAUGES_MAX),
 	};
-	arena_init(&f->keys, SERIES_TEXT_MAX);
-	intern_init(&f->series, &f->keys, WINDOW_OPS_MAX);
-	buf_init(&f->scratch, NAME_SCRATCH);
+	draft_init(&f->draft, a);
 	f->first_use = mem_try(names * sizeof(*f->first_use));
 	if (f->first_use == NULL)
 		return err_set(e, E_NOMEM, "no memory for %zu names", names);
@@ -339,15 +235,9 @@ static int fold_init(struct fold *f, struct trace *t, struct arena *a, struct wi
 
 static void fold_fini(struct fold *f)
 {
-	vec_each(op, &f->ops)
-		op_summary_fini(op);
-	vec_fini(&f->ops);
+	draft_fini(&f->draft);
 	vec_fini(&f->uses);
-	vec_fini(&f->gauges);
 	mem_free(f->first_use);
-	intern_fini(&f->series);
-	arena_fini(&f->keys);
-	buf_fini(&f->scratch);
 }
 
 int fold_trace(struct trace *t, struct arena *a, struct window *w, int64_t *first_ns, struct err *e)
@@ -366,8 +256,10 @@ int fold_trace(struct trace *t, struct arena *a, struct window *w, int64_t *firs
 		count_optimizer_steps(&f);
 	if (rc == OK)
 		add_region_gauges(&f);
+	if (rc == OK && f.full)
+		rc = err_set(e, E_LIMIT, "no room for a window of %zu ops", f.draft.ops.n);
 	if (rc == OK)
-		rc = hand_over(&f, e);
+		rc = draft_finish(&f.draft, w, e);
 	fold_fini(&f);
 	return rc;
 }
