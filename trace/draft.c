@@ -77,6 +77,8 @@ struct op_summary *draft_op_exact(struct draft *d, enum op_kind kind, struct str
 	struct op_summary *op;
 	uint32_t id;
 
+	if (d->full) /* names and their ops may be out of step */
+		return NULL;
 	if (intern_count(&d->op_keys) >= WINDOW_OPS_MAX - OTHERS)
 		name = STR("*");
 	buf_reset(&d->key);
@@ -205,7 +207,7 @@ void draft_gauge(struct draft *d, enum draft_fold how, struct str name, struct s
 {
 	uint32_t id;
 
-	if (!isfinite(value) || name.n == 0)
+	if (!isfinite(value) || name.n == 0 || d->full)
 		return;
 	id = gauge_key(d, name, labels, n);
 	if (id == INTERN_NONE && d->gauges.n == WINDOW_GAUGES_MAX) {

@@ -112,6 +112,7 @@ static void add_work(struct device *dv, struct str engine, struct str opcode, in
 	buf_str(&dv->name, engine);
 	buf_byte(&dv->name, ' ');
 	buf_str(&dv->name, opcode);
+	dv->d.full |= dv->name.rc != OK;
 	draft_device(draft_op_exact(&dv->d, OP_KERNEL, buf_view(&dv->name)), ns, hlo.n == 0);
 	if (hlo.n > 0)
 		draft_sum(draft_op_exact(&dv->parts, OP_HLO, hlo), 1, ns);
@@ -418,6 +419,7 @@ static struct str without_number(struct str name)
 /* All instructions of one HLO op are one call, and so are those of one layer, whose span the layer list says. */
 static void settle(struct device *dv)
 {
+	dv->d.full |= dv->parts.full;
 	vec_each(part, &dv->parts.ops) {
 		struct op_summary *op = draft_op(&dv->d, part->kind, without_number(part->name));
 		int64_t span_ns = part->max_ns > 0 ? part->max_ns : part->device_total_ns;

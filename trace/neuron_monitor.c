@@ -110,7 +110,7 @@ struct monitor {
 	struct str instance_id;
 	double models, period_s;
 	int64_t dur_ns;
-	uint64_t n_values, n_reports;
+	uint64_t n_values, n_reports, line_at;
 };
 
 /* ---- values */
@@ -134,9 +134,12 @@ static void emit(struct monitor *m, const struct value *v, struct str scope_key,
 static void emit_pending(struct monitor *m, struct str key)
 {
 	struct str id = m->tag.n > 0 ? m->tag : m->id;
+	bool whole = !arena_full(&m->scratch);
 
+	trace_report_add(m->report, TRACE_TOO_MANY, whole ? 0 : m->pending.n + 1, m->line_at);
 	vec_each(v, &m->pending)
-		emit(m, v, key, id);
+		if (whole) /* else texts are missing */
+			emit(m, v, key, id);
 	m->pending.n = 0;
 	m->id = m->tag = str_make("", 0);
 	arena_reset(&m->scratch);
@@ -168,7 +171,7 @@ static void take_value(struct monitor *m, const struct rule *r, const struct wal
 	}
 	v.value *= r->scale;
 	take_stars(m, r, w, &v);
-	if (r->scope == OF_HOST) {
+	if (r->scope == OF_HOST && !arena_full(&m->scratch)) {
 		emit(m, &v, STR(""), STR(""));
 		return;
 	}
@@ -270,6 +273,7 @@ static int read_all(struct monitor *m, struct tokens *t)
 		struct json_value v;
 		enum json_token tok = tokens_next(t, &v);
 
+		m->line_at = t->document_at;
 		if (tok == JSON_OBJECT) {
 			(void)walk_inside(t, false, &visitor);
 			end_report(m);

@@ -199,11 +199,23 @@ static struct str value_of(const struct summary *s, const char *name)
 	return p == NULL ? str_make("", 0) : p->value;
 }
 
+static void forget_block(struct summary *s)
+{
+	s->pairs.n = 0;
+	arena_reset(&s->scratch);
+}
+
 static void end_block(struct summary *s)
 {
 	struct block_labels labels = { .n = 0 };
-	int64_t total_ns = seconds(s, "total_time");
+	int64_t total_ns;
 
+	if (arena_full(&s->scratch)) { /* texts are missing */
+		trace_report_add(s->report, TRACE_TOO_MANY, s->pairs.n, s->pairs.n > 0 ? s->pairs.v[0].offset : 0);
+		forget_block(s);
+		return;
+	}
+	total_ns = seconds(s, "total_time");
 	add_label(&labels, STR("nc"), value_of(s, "nc_idx"));
 	add_label(&labels, STR("nd"), value_of(s, "nd_idx"));
 	vec_each(p, &s->pairs)
@@ -212,8 +224,7 @@ static void end_block(struct summary *s)
 	if (s->with_ops)
 		add_sums(s);
 	s->total_ns = total_ns > s->total_ns ? total_ns : s->total_ns;
-	s->pairs.n = 0;
-	arena_reset(&s->scratch);
+	forget_block(s);
 }
 
 /* ---- the walk: BLOCK/name, BLOCK/name/sub, or name and name/sub where the file is one block */

@@ -313,7 +313,7 @@ static void on_event(struct profile *s)
 	fresh.name = text_id(s, name);
 	read_place(s, &fresh);
 	read_numbers(s, &fresh);
-	ev = s->full ? NULL : vec_push(&s->all.events);
+	ev = s->full || arena_full(&s->rec.scratch) ? NULL : vec_push(&s->all.events);
 	if (ev == NULL) {
 		blame(s, TRACE_TOO_MANY);
 		s->full = false;

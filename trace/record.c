@@ -115,7 +115,10 @@ enum record_step record_next(struct tokens *t, unsigned array_depth, const struc
 			if (!record_members(t, fields, n, rec))
 				continue; /* the next token tells why */
 			rec->offset = v.offset;
-			return RECORD_READ;
+			if (!arena_full(&rec->scratch))
+				return RECORD_READ;
+			trace_report_add(t->report, TRACE_TOO_MANY, 1, v.offset);
+			continue;
 		case JSON_ARRAY_END: return RECORD_END;
 		case JSON_DONE: return RECORD_STOP;
 		case JSON_ERROR:

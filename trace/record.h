@@ -41,7 +41,7 @@ enum record_step {
 	RECORD_STOP, /* the input's end inside the array, or damage that cannot be passed by */
 };
 /* The next object of the array that was opened at the given depth (tokens_depth right after its JSON_ARRAY). Damage costs
- * the objects it is in, what is no object is passed over; both are counted in the report. */
+ * the objects it is in; what is no object, or larger than RECORD_BYTES_MAX, is passed over: all counted in the report. */
 enum record_step record_next(struct tokens *t, unsigned array_depth, const struct record_field *fields, size_t n,
 	struct record *rec);
 

@@ -57,6 +57,8 @@ static void take_leaf(struct walk *w, enum json_token tok, const struct json_val
 		buf_reset(&w->value);
 		json_unescape(v->raw, &w->value);
 		text = buf_view(&w->value);
+		if (w->value.rc != OK)
+			return;
 	}
 	visitor->leaf(visitor->arg, w, text, v->offset);
 }
@@ -68,7 +70,7 @@ static bool take(struct tokens *t, struct walk *w, const struct walk_visitor *vi
 	enum json_token tok = tokens_next(t, &v);
 
 	switch (tok) {
-	case JSON_KEY: set_key(w, v.raw); return true;
+	case JSON_KEY: set_key(w, v.raw); return true; /* the caller looks whether there was room */
 	case JSON_OBJECT:
 	case JSON_ARRAY:
 		if (w->depth == WALK_DEPTH_MAX)
@@ -104,8 +106,12 @@ bool walk_inside(struct tokens *t, bool list, const struct walk_visitor *visitor
 	buf_init(&w.text, WALK_KEY_BYTES_MAX);
 	buf_init(&w.value, 8 << 20);
 	push(&w, list);
-	while (take(t, &w, visitor, &whole))
+	while (take(t, &w, visitor, &whole) && w.text.rc == OK && w.value.rc == OK)
 		;
+	if (w.text.rc != OK || w.value.rc != OK) {
+		trace_report_add(t->report, TRACE_TOO_MANY, 1, t->fed);
+		whole = false;
+	}
 	buf_fini(&w.text);
 	buf_fini(&w.value);
 	return whole;

@@ -156,3 +156,63 @@ void help_neuron_cuts(neuron_reader *read, struct str text)
 	}
 	buf_fini(&out);
 }
+
+/* Whether the failure that was asked for is still to come. */
+static bool fails_still(void)
+{
+	void *p = mem_try(1);
+	bool failed = p == NULL;
+
+	mem_free(p);
+	return failed;
+}
+
+static void read_without_memory(neuron_reader *read, struct str text, unsigned nth, struct buf *out, bool *over)
+{
+	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
+	struct trace_report report = { 0 };
+	struct input *in = NULL;
+	struct window w = { 0 };
+	struct err e = { 0 };
+	struct arena a;
+	struct tokens t;
+	int rc;
+
+	buf_reset(out);
+	arena_init(&a, 64 << 20);
+	ck_assert_int_eq(input_open_memory(&in, text, "text", &limits, &e), OK);
+	tokens_init(&t, in, &report, &e);
+	mem_fail_at(nth);
+	rc = read(&a, &t, &w, &e);
+	*over = fails_still();
+	mem_fail_at(0);
+	if (rc == OK)
+		add_window(&w, &report, out);
+	else
+		buf_fmt(out, "error %s\n", e.text);
+	ck_assert_msg(rc == OK || e.text[0] != '\0', "allocation %u: an error without a sentence", nth);
+	tokens_fini(&t);
+	input_close(in);
+	window_fini(&w);
+	arena_fini(&a);
+}
+
+void help_neuron_memory(neuron_reader *read, struct str text)
+{
+	struct buf whole, out;
+	bool over = false;
+
+	buf_init(&whole, 8 << 20);
+	buf_init(&out, 8 << 20);
+	help_neuron_read(read, text, 0, &whole);
+	for (unsigned nth = 1; !over && nth < 5000; nth++) {
+		buf_room(&out, 1 << 20);
+		read_without_memory(read, text, nth, &out, &over);
+		ck_assert_msg(str_has_prefix(buf_view(&out), STR("error ")) || str_contains(buf_view(&out), STR("\nskip ")) ||
+				      str_eq(buf_view(&out), buf_view(&whole)),
+			"allocation %u:\n%s\ninstead of\n%s", nth, out.p, whole.p);
+	}
+	ck_assert(over);
+	buf_fini(&whole);
+	buf_fini(&out);
+}

@@ -31,4 +31,7 @@ void help_neuron_seams(neuron_reader *read, struct str text);
 /* Cut at every 1/64 of its length: a window that says it is truncated, or an error; never more ops than the whole. */
 void help_neuron_cuts(neuron_reader *read, struct str text);
 
+/* The n-th piece of memory cannot be had, for every n: an error, a loss that is counted, or the same window. */
+void help_neuron_memory(neuron_reader *read, struct str text);
+
 #endif

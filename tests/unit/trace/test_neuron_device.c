@@ -152,6 +152,12 @@ START_TEST(only_kernel_rows_have_engine_and_opcode)
 }
 END_TEST
 
+START_TEST(without_memory_it_fails_cleanly)
+{
+	help_neuron_memory(neuron_device_read, str_of(sample));
+}
+END_TEST
+
 Suite *suite_neuron_device(void)
 {
 	Suite *s = suite_create("trace/neuron_device");
@@ -168,6 +174,7 @@ Suite *suite_neuron_device(void)
 	tcase_add_test(t, a_row_split_at_any_byte_is_the_same_row);
 	tcase_add_test(t, a_profile_cut_anywhere_gives_what_was_readable);
 	tcase_add_test(t, only_kernel_rows_have_engine_and_opcode);
+	tcase_add_test(t, without_memory_it_fails_cleanly);
 	suite_add_tcase(s, t);
 	return s;
 }

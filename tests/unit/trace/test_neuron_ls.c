@@ -86,6 +86,12 @@ START_TEST(a_list_cut_anywhere_gives_what_was_readable)
 }
 END_TEST
 
+START_TEST(without_memory_it_fails_cleanly)
+{
+	help_neuron_memory(neuron_ls_read, str_of(two));
+}
+END_TEST
+
 Suite *suite_neuron_ls(void)
 {
 	Suite *s = suite_create("trace/neuron_ls");
@@ -97,6 +103,7 @@ Suite *suite_neuron_ls(void)
 	tcase_add_test(t, what_is_no_list_of_devices_is_an_error);
 	tcase_add_test(t, a_list_split_at_any_byte_is_the_same);
 	tcase_add_test(t, a_list_cut_anywhere_gives_what_was_readable);
+	tcase_add_test(t, without_memory_it_fails_cleanly);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -110,6 +110,12 @@ START_TEST(reports_cut_anywhere_give_what_was_readable)
 }
 END_TEST
 
+START_TEST(without_memory_it_fails_cleanly)
+{
+	help_neuron_memory(neuron_monitor_read, str_of(two));
+}
+END_TEST
+
 Suite *suite_neuron_monitor(void)
 {
 	Suite *s = suite_create("trace/neuron_monitor");
@@ -125,6 +131,7 @@ Suite *suite_neuron_monitor(void)
 	tcase_add_test(t, what_is_no_report_is_an_error);
 	tcase_add_test(t, a_report_split_at_any_byte_is_the_same_report);
 	tcase_add_test(t, reports_cut_anywhere_give_what_was_readable);
+	tcase_add_test(t, without_memory_it_fails_cleanly);
 	suite_add_tcase(s, t);
 	return s;
 }

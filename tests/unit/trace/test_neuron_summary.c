@@ -126,6 +126,12 @@ START_TEST(a_summary_cut_anywhere_gives_what_was_readable)
 }
 END_TEST
 
+START_TEST(without_memory_it_fails_cleanly)
+{
+	help_neuron_memory(neuron_summary_read, str_of(one));
+}
+END_TEST
+
 Suite *suite_neuron_summary(void)
 {
 	Suite *s = suite_create("trace/neuron_summary");
@@ -141,6 +147,7 @@ Suite *suite_neuron_summary(void)
 	tcase_add_test(t, what_is_no_summary_is_an_error);
 	tcase_add_test(t, a_summary_split_at_any_byte_is_the_same);
 	tcase_add_test(t, a_summary_cut_anywhere_gives_what_was_readable);
+	tcase_add_test(t, without_memory_it_fails_cleanly);
 	suite_add_tcase(s, t);
 	return s;
 }

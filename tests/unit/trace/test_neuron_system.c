@@ -275,6 +275,12 @@ START_TEST(a_profile_cut_anywhere_gives_what_was_readable)
 }
 END_TEST
 
+START_TEST(without_memory_it_fails_cleanly)
+{
+	help_neuron_memory(neuron_system_read, str_of(seams));
+}
+END_TEST
+
 Suite *suite_neuron_system(void)
 {
 	Suite *s = suite_create("trace/neuron_system");
@@ -301,6 +307,7 @@ Suite *suite_neuron_system(void)
 	tcase_add_test(t, what_is_no_system_profile_is_an_error);
 	tcase_add_test(t, an_event_split_at_any_byte_is_the_same_event);
 	tcase_add_test(t, a_profile_cut_anywhere_gives_what_was_readable);
+	tcase_add_test(t, without_memory_it_fails_cleanly);
 	suite_add_tcase(s, t);
 	return s;
 }
