@@ -255,72 +255,72 @@ static void on_header(struct device *dv)
 /* ---- fields */
 
 static const struct record_field instruction_fields[] = {
-	{ STR("timestamp"), START, false },    { STR("duration"), DURATION, false },	{ STR("label"), ENGINE, false },
-	{ STR("opcode"), OPCODE, false },      { STR("layer"), LAYER, false },		{ STR("hlo_name"), HLO, false },
-	{ STR("engine"), ENGINE, false },      { STR("duration_ns"), DURATION, false }, { STR("start_ts"), START, false },
+	RECORD_FIELD("timestamp", START),    RECORD_FIELD("duration", DURATION),	RECORD_FIELD("label", ENGINE),
+	RECORD_FIELD("opcode", OPCODE),      RECORD_FIELD("layer", LAYER),		RECORD_FIELD("hlo_name", HLO),
+	RECORD_FIELD("engine", ENGINE),      RECORD_FIELD("duration_ns", DURATION), RECORD_FIELD("start_ts", START),
 };
 
 static const struct record_field dma_fields[] = {
-	{ STR("timestamp"), START, false },    { STR("duration"), DURATION, false }, { STR("transfer_size"), BYTES, false },
-	{ STR("duplicate"), DUPLICATE, false }, { STR("start_ts"), START, false },   { STR("duration_ns"), DURATION, false },
+	RECORD_FIELD("timestamp", START),    RECORD_FIELD("duration", DURATION), RECORD_FIELD("transfer_size", BYTES),
+	RECORD_FIELD("duplicate", DUPLICATE), RECORD_FIELD("start_ts", START),   RECORD_FIELD("duration_ns", DURATION),
 };
 
 static const struct record_field layer_fields[] = {
-	{ STR("name"), NAME, false },
-	{ STR("start"), START, false },
-	{ STR("duration"), DURATION, false },
+	RECORD_FIELD("name", NAME),
+	RECORD_FIELD("start", START),
+	RECORD_FIELD("duration", DURATION),
 };
 
 static const struct record_field throttle_fields[] = {
-	{ STR("timestamp"), START, false },
-	{ STR("duration"), DURATION, false },
-	{ STR("type"), TYPE, false },
-	{ STR("throttle_type"), TYPE, false },
-	{ STR("start_ts"), START, false },
-	{ STR("duration_ns"), DURATION, false },
+	RECORD_FIELD("timestamp", START),
+	RECORD_FIELD("duration", DURATION),
+	RECORD_FIELD("type", TYPE),
+	RECORD_FIELD("throttle_type", TYPE),
+	RECORD_FIELD("start_ts", START),
+	RECORD_FIELD("duration_ns", DURATION),
 };
 
 static const struct record_field memory_fields[] = {
-	{ STR("amount_bytes"), BYTES, false },
-	{ STR("nd"), ND, false },
-	{ STR("nc"), NC, false },
-	{ STR("usage_type"), TYPE, false },
+	RECORD_FIELD("amount_bytes", BYTES),
+	RECORD_FIELD("nd", ND),
+	RECORD_FIELD("nc", NC),
+	RECORD_FIELD("usage_type", TYPE),
 };
 
 static const struct record_field warning_fields[] = {
-	{ STR("category"), CATEGORY, false },
-	{ STR("message"), MESSAGE, false },
+	RECORD_FIELD("category", CATEGORY),
+	RECORD_FIELD("message", MESSAGE),
 };
 
 static const struct record_field metadata_fields[] = {
-	{ STR("first_hw_timestamp"), FIRST_HW, false },
-	{ STR("last_hw_timestamp"), LAST_HW, false },
-	{ STR("is_simulation"), SIMULATION, false },
-	{ STR("hbm_ddr_bandwidth"), HBM_BANDWIDTH, false },
-	{ STR("dma_ddr_bandwidth"), DMA_BANDWIDTH, false },
-	{ STR("pe_clock_freq"), PE_CLOCK, false },
-	{ STR("tensor_engine_clock_freq"), PE_CLOCK, false },
-	{ STR("pe_clock_others"), OTHER_CLOCK, false },
-	{ STR("neuroncore_clock_freq"), OTHER_CLOCK, false },
-	{ STR("pe_num_rows"), PE_ROWS, false },
-	{ STR("tensor_engine_num_rows"), PE_ROWS, false },
-	{ STR("pe_num_cols"), PE_COLS, false },
-	{ STR("tensor_engine_num_cols"), PE_COLS, false },
-	{ STR("instance_type"), INSTANCE, false },
-	{ STR("runtime_version"), RUNTIME, false },
-	{ STR("driver_version"), DRIVER, false },
-	{ STR("compiler_version"), COMPILER, false },
-	{ STR("collectives_version"), COLLECTIVES, false },
-	{ STR("explorer_version"), PROFILER, false },
+	RECORD_FIELD("first_hw_timestamp", FIRST_HW),
+	RECORD_FIELD("last_hw_timestamp", LAST_HW),
+	RECORD_FIELD("is_simulation", SIMULATION),
+	RECORD_FIELD("hbm_ddr_bandwidth", HBM_BANDWIDTH),
+	RECORD_FIELD("dma_ddr_bandwidth", DMA_BANDWIDTH),
+	RECORD_FIELD("pe_clock_freq", PE_CLOCK),
+	RECORD_FIELD("tensor_engine_clock_freq", PE_CLOCK),
+	RECORD_FIELD("pe_clock_others", OTHER_CLOCK),
+	RECORD_FIELD("neuroncore_clock_freq", OTHER_CLOCK),
+	RECORD_FIELD("pe_num_rows", PE_ROWS),
+	RECORD_FIELD("tensor_engine_num_rows", PE_ROWS),
+	RECORD_FIELD("pe_num_cols", PE_COLS),
+	RECORD_FIELD("tensor_engine_num_cols", PE_COLS),
+	RECORD_FIELD("instance_type", INSTANCE),
+	RECORD_FIELD("runtime_version", RUNTIME),
+	RECORD_FIELD("driver_version", DRIVER),
+	RECORD_FIELD("compiler_version", COMPILER),
+	RECORD_FIELD("collectives_version", COLLECTIVES),
+	RECORD_FIELD("explorer_version", PROFILER),
 };
 
 static const struct record_field header_fields[] = {
-	{ STR("hash"), HASH, false },
-	{ STR("network_name"), NETWORK, false },
+	RECORD_FIELD("hash", HASH),
+	RECORD_FIELD("network_name", NETWORK),
 };
 
 static const struct record_field info_fields[] = {
-	{ STR("profiler_version"), PROFILER, false },
+	RECORD_FIELD("profiler_version", PROFILER),
 };
 
 #define FIELDS(table) table, COUNT(table)

@@ -160,9 +160,19 @@ static void add_inside(struct fold *f, const struct neuron_event *ev, enum op_ki
 	draft_value(op, ev->dur_ns, OP_BASIS_DEVICE);
 }
 
+/* Models are named by the path of their NEFF in a cache; the folders above the last one change with every compiler. */
+static struct str short_model(struct str path)
+{
+	size_t at = path.n, slashes = 0;
+
+	while (at > 0 && (slashes += path.p[at - 1] == '/') < 2)
+		at--;
+	return str_from(path, at);
+}
+
 static void add_execution(struct fold *f, struct neuron_event *ev)
 {
-	struct str model = neuron_text(f->all, ev->model);
+	struct str model = short_model(neuron_text(f->all, ev->model));
 	const struct label link = { STR("link"), str_of(neuron_link_name((enum neuron_link)ev->link)) };
 	struct neuron_event **run;
 	const struct neuron_event *op;

@@ -38,6 +38,8 @@ enum slot {
 	UTIL,
 	HBM,
 	DEVICE,
+	CATEGORY,
+	MESSAGE,
 	SLOTS
 };
 _Static_assert((int)SLOTS <= (int)RECORD_SLOTS, "a record has room for every field");
@@ -54,43 +56,49 @@ struct profile {
 };
 
 static const struct record_field event_fields[] = {
-	{ STR("name"), NAME, false },
-	{ STR("timestamp"), START, false },
-	{ STR("start_ts"), START, false },
-	{ STR("duration"), DURATION, false },
-	{ STR("duration_ns"), DURATION, false },
-	{ STR("timestamp_unit"), UNIT, false },
-	{ STR("id"), ID, false },
-	{ STR("parent_id"), PARENT, false },
-	{ STR("group"), GROUP, false },
-	{ STR("instance_id"), INSTANCE, false },
-	{ STR("process_id"), PROCESS, false },
-	{ STR("thread_id"), THREAD, false },
-	{ STR("lnc_idx"), LNC, false },
-	{ STR("nc_idx"), NC, false },
-	{ STR("device_core_idx"), PHYSICAL, false },
-	{ STR("pcore_idx"), PHYSICAL, false },
-	{ STR("exec_id"), EXEC, false },
-	{ STR("model_id"), MODEL, false },
-	{ STR("model_name"), MODEL_NAME, false },
-	{ STR("size"), SIZE, false },
-	{ STR("type"), TYPE, false },
-	{ STR("trace_event_source"), SOURCE, false },
-	{ STR("flow_id"), FLOW, true },
-	{ STR("framework_stream_id"), STREAM, false },
-	{ STR("extra_attributes_json"), EXTRA, false },
+	RECORD_FIELD("name", NAME),
+	RECORD_FIELD("timestamp", START),
+	RECORD_FIELD("start_ts", START),
+	RECORD_FIELD("duration", DURATION),
+	RECORD_FIELD("duration_ns", DURATION),
+	RECORD_FIELD("timestamp_unit", UNIT),
+	RECORD_FIELD("id", ID),
+	RECORD_FIELD("parent_id", PARENT),
+	RECORD_FIELD("group", GROUP),
+	RECORD_FIELD("instance_id", INSTANCE),
+	RECORD_FIELD("process_id", PROCESS),
+	RECORD_FIELD("thread_id", THREAD),
+	RECORD_FIELD("lnc_idx", LNC),
+	RECORD_FIELD("nc_idx", NC),
+	RECORD_FIELD("device_core_idx", PHYSICAL),
+	RECORD_FIELD("pcore_idx", PHYSICAL),
+	RECORD_FIELD("exec_id", EXEC),
+	RECORD_FIELD("model_id", MODEL),
+	RECORD_FIELD("model_name", MODEL_NAME),
+	RECORD_FIELD("size", SIZE),
+	RECORD_FIELD("type", TYPE),
+	RECORD_FIELD("trace_event_source", SOURCE),
+	{ STR("flow_id"), FLOW, RECORD_LIST },
+	RECORD_FIELD("framework_stream_id", STREAM),
+	RECORD_FIELD("extra_attributes_json", EXTRA),
+	{ STR("args"), NAME, RECORD_INSIDE },
+};
+
+static const struct record_field warning_fields[] = {
+	RECORD_FIELD("category", CATEGORY),
+	RECORD_FIELD("message", MESSAGE),
 };
 
 static const struct record_field memory_fields[] = {
-	{ STR("usage"), USAGE, false },
-	{ STR("used_bytes"), USAGE, false },
-	{ STR("percent_usage"), PERCENT, false },
-	{ STR("used_percent"), PERCENT, false },
+	RECORD_FIELD("usage", USAGE),
+	RECORD_FIELD("used_bytes", USAGE),
+	RECORD_FIELD("percent_usage", PERCENT),
+	RECORD_FIELD("used_percent", PERCENT),
 };
 
 static const struct record_field cpu_fields[] = {
-	{ STR("util"), UTIL, false },
-	{ STR("util_percent"), UTIL, false },
+	RECORD_FIELD("util", UTIL),
+	RECORD_FIELD("util_percent", UTIL),
 };
 
 /* Bytes of device memory: what every field is stands in its name, so all are read. */
@@ -99,24 +107,24 @@ static const char *const hbm_types[] = { "total", "generic", "weights", "tensors
 	"profiler_buffers", "ucode_lib", "unknown" };
 
 static const struct record_field hbm_fields[] = {
-	{ STR("total_bytes"), 0, false },
-	{ STR("generic_bytes"), 1, false },
-	{ STR("weights_bytes"), 2, false },
-	{ STR("tensors_bytes"), 3, false },
-	{ STR("io_bytes"), 4, false },
-	{ STR("scratchpad_bytes"), 5, false },
-	{ STR("shared_scratchpad_bytes"), 6, false },
-	{ STR("dram_spill_bytes"), 7, false },
-	{ STR("dma_rings_spill_bytes"), 8, false },
-	{ STR("dma_rings_runtime_bytes"), 9, false },
-	{ STR("dma_rings_io_bytes"), 10, false },
-	{ STR("dma_rings_collectives_bytes"), 11, false },
-	{ STR("collectives_bytes"), 12, false },
-	{ STR("profiler_buffers_bytes"), 13, false },
-	{ STR("ucode_lib_bytes"), 14, false },
-	{ STR("unknown_bytes"), 15, false },
-	{ STR("hbm_idx"), HBM, false },
-	{ STR("device_idx"), DEVICE, false },
+	RECORD_FIELD("total_bytes", 0),
+	RECORD_FIELD("generic_bytes", 1),
+	RECORD_FIELD("weights_bytes", 2),
+	RECORD_FIELD("tensors_bytes", 3),
+	RECORD_FIELD("io_bytes", 4),
+	RECORD_FIELD("scratchpad_bytes", 5),
+	RECORD_FIELD("shared_scratchpad_bytes", 6),
+	RECORD_FIELD("dram_spill_bytes", 7),
+	RECORD_FIELD("dma_rings_spill_bytes", 8),
+	RECORD_FIELD("dma_rings_runtime_bytes", 9),
+	RECORD_FIELD("dma_rings_io_bytes", 10),
+	RECORD_FIELD("dma_rings_collectives_bytes", 11),
+	RECORD_FIELD("collectives_bytes", 12),
+	RECORD_FIELD("profiler_buffers_bytes", 13),
+	RECORD_FIELD("ucode_lib_bytes", 14),
+	RECORD_FIELD("unknown_bytes", 15),
+	RECORD_FIELD("hbm_idx", HBM),
+	RECORD_FIELD("device_idx", DEVICE),
 };
 
 /* ---- one event */
@@ -376,6 +384,17 @@ static void on_hbm(struct profile *s)
 	}
 }
 
+/* That the trace's ring was full and lost events, for instance. */
+static void on_warning(struct profile *s)
+{
+	const struct label labels[] = {
+		{ STR("category"), record_str(&s->rec, CATEGORY) },
+		{ STR("message"), record_str(&s->rec, MESSAGE) },
+	};
+
+	draft_gauge(&s->d, DRAFT_SUM, STR("profile_warnings"), STR("1"), 1, labels, COUNT(labels));
+}
+
 /* ---- the file */
 
 #define FIELDS(table) table, COUNT(table)
@@ -390,6 +409,7 @@ static const struct list {
 	{ "mem_usage", FIELDS(memory_fields), on_memory },
 	{ "cpu_util", FIELDS(cpu_fields), on_cpu },
 	{ "device_mem_usage", FIELDS(hbm_fields), on_hbm },
+	{ "warnings", FIELDS(warning_fields), on_warning },
 };
 
 static const struct list *list_of(struct str key)

@@ -11,7 +11,8 @@
  *	region, step			compiled regions and ProfilerStep#N among them
  *	runtime   nrta_execute_schedule	calls into the runtime, and the framework's stream lane
  *	memcpy    nrt_tensor_write	transfers, host time; copies inside another transfer are runtime rows
- *	kernel    MODEL			executions of a model; those without an op are its orphan_calls and orphan_ns
+ *	kernel    MODEL			executions of a model, named by the last two parts of its path (hashes are "*");
+ *					those without an op are its orphan_calls and orphan_ns
  *	collective cc_running		inside executions, so without self time
  *	overhead  nc_model_switch	other device work, without self time
  *	gap       device		between executions on one core, inside steps
@@ -20,7 +21,7 @@
  * one model, or of the one with at least four fifths of all device time, on the core with the most; else none.
  * Gauges: executions {link}, device_busy {core}, launch_delay (mean, from the start of the op to that of its execution),
  * transfer_bytes and transfers {direction}, host_memory_used, host_memory_used_ratio (largest), host_cpu_ratio (mean),
- * device_memory {usage_type, hbm} (largest), events {type} of points in time.
+ * device_memory {usage_type, hbm, nd} (largest), events {type} of points in time, profile_warnings {category, message}.
  * Not checked against a real file: none is public. Where the documents disagree, both forms are read.
  * Memory: trace/neuron_event.h. At most NEURON_EVENTS_MAX events, what is more counts as too_many. */
 #ifndef TRACE_NEURON_SYSTEM_H

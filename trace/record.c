@@ -69,8 +69,16 @@ static bool read_list(struct tokens *t, struct record *rec, unsigned slot)
 	}
 }
 
-/* The value of the key just read. */
-static bool read_value(struct tokens *t, const struct record_field *f, struct record *rec)
+struct table {
+	const struct record_field *fields;
+	size_t n;
+};
+
+static bool read_members(struct tokens *t, const struct table *table, unsigned depth, struct record *rec);
+
+/* The value of the key just read; members inside members are read one level deep. */
+static bool read_value(struct tokens *t, const struct record_field *f, const struct table *table, unsigned depth,
+	struct record *rec)
 {
 	struct json_value v;
 	enum json_token tok;
@@ -82,25 +90,34 @@ static bool read_value(struct tokens *t, const struct record_field *f, struct re
 	tok = tokens_next(t, &v);
 	if (tok == JSON_DONE || tok == JSON_ERROR)
 		return false;
-	if (is_scalar(tok))
+	if (is_scalar(tok) && f->kind != RECORD_INSIDE)
 		rec->v[f->slot] = text_of(rec, tok, &v);
-	else if (tok == JSON_ARRAY && f->list)
+	else if (tok == JSON_ARRAY && f->kind == RECORD_LIST)
 		return read_list(t, rec, f->slot);
+	else if (tok == JSON_OBJECT && f->kind == RECORD_INSIDE && depth == 0)
+		return read_members(t, table, 1, rec);
 	else if (tok == JSON_OBJECT || tok == JSON_ARRAY)
 		tokens_skip(t);
 	return true;
 }
 
-bool record_members(struct tokens *t, const struct record_field *fields, size_t n, struct record *rec)
+static bool read_members(struct tokens *t, const struct table *table, unsigned depth, struct record *rec)
 {
 	struct json_value v;
 	enum json_token tok;
 
-	clear(rec, 0);
 	while ((tok = tokens_next(t, &v)) == JSON_KEY)
-		if (!read_value(t, find(fields, n, v.raw), rec))
+		if (!read_value(t, find(table->fields, table->n, v.raw), table, depth, rec))
 			return false;
 	return tok == JSON_OBJECT_END;
+}
+
+bool record_members(struct tokens *t, const struct record_field *fields, size_t n, struct record *rec)
+{
+	const struct table table = { fields, n };
+
+	clear(rec, 0);
+	return read_members(t, &table, 0, rec);
 }
 
 enum record_step record_next(struct tokens *t, unsigned array_depth, const struct record_field *fields, size_t n,

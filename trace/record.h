@@ -1,11 +1,12 @@
 /* record.h — objects in JSON lists, member by member of a table: the rows of profiles.
  *
- *	static const struct record_field fields[] = { { STR("dur"), DUR }, { STR("duration"), DUR }, … };
+ *	static const struct record_field fields[] = { RECORD_FIELD("dur", DUR), RECORD_FIELD("duration", DUR), … };
  *	while ((step = record_next(t, depth, fields, COUNT(fields), &rec)) == RECORD_READ) …
  *
  * Texts are unescaped, numbers stay decimal text, whatever their JSON type is: profiles often write numbers as strings.
- * true and false are "1" and "0", null is absent. Nested values are passed over, but for fields that are lists: their
- * texts and numbers are joined by RECORD_JOIN. Members that are not in the table cost nothing.
+ * true and false are "1" and "0", null is absent. Nested values are passed over, but for fields that are lists, whose
+ * texts and numbers are joined by RECORD_JOIN, and those whose members count as the record's own ("args": {…}).
+ * Members that are not in the table cost nothing.
  * Runs on: one thread at a time. */
 #ifndef TRACE_RECORD_H
 #define TRACE_RECORD_H
@@ -20,11 +21,13 @@
 enum { RECORD_SLOTS = 32, RECORD_BYTES_MAX = 8 << 20 };
 #define RECORD_JOIN '\037'
 
+enum record_kind { RECORD_ONE, RECORD_LIST, RECORD_INSIDE };
 struct record_field {
 	struct str key;
 	uint8_t slot;
-	bool list;
+	uint8_t kind;
 };
+#define RECORD_FIELD(text, where) { STR(text), (where), RECORD_ONE }
 
 struct record {
 	struct str v[RECORD_SLOTS]; /* p is NULL where the object has no such member */

@@ -104,6 +104,17 @@ START_TEST(an_execution_that_finds_no_op_is_a_row_of_its_model)
 }
 END_TEST
 
+START_TEST(a_model_keeps_its_name_when_it_is_compiled_again)
+{
+	help_neuron_has(neuron_system_read,
+		FILE_OF(RUN(10, 5, ",\"model_name\":\"/c/neuronxcc-2.1/compile_cache/0123456789abcdef0123456789abcdef/graph.neff\"") "," RUN(20, 5,
+			",\"model_name\":\"/c/neuronxcc-2.2/compile_cache/fedcba9876543210fedcba9876543210/graph.neff\"")),
+		"op kernel */graph.neff calls=2 device=10/10 cpu=0/0 orphan=2/10 5..5");
+	help_neuron_has(neuron_system_read, FILE_OF(RUN(10, 5, ",\"model_name\":\"/m.neff\"")),
+		"op kernel /m.neff calls=1 device=5/5 cpu=0/0 orphan=1/5 5..5");
+}
+END_TEST
+
 START_TEST(exec_ids_are_told_apart_by_core)
 {
 	static const char text[] = FILE_OF(OP("a", 1000, 100, ",\"id\":4") "," OP("b", 2000, 100, ",\"id\":5") "," CALL("nrta_execute_schedule",
@@ -216,6 +227,18 @@ START_TEST(tables_of_newer_versions_are_read)
 }
 END_TEST
 
+START_TEST(arguments_inside_an_event_and_warnings_are_read)
+{
+	static const char text[] =
+		"{\"warnings\":[{\"message\":\"12 events dropped\"}],\"trace_event\":[" OP("op", 10, 100, ",\"id\":1") ","
+		"{\"name\":\"kbl_exec_pre\",\"timestamp\":20,\"duration\":5,\"process_id\":\"7\",\"parent_id\":1,\"args\":{\"exec_id\":3,"
+		"\"args\":{\"exec_id\":4}}}," RUN(30, 9, ",\"exec_id\":3") "]}";
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op op calls=1 device=9/9 cpu=100/100 orphan=0/0 9..9");
+	help_neuron_has(neuron_system_read, text, "gauge profile_warnings 1 1 category= message=12 events dropped");
+}
+END_TEST
+
 START_TEST(host_series_become_gauges)
 {
 	static const char text[] =
@@ -292,6 +315,7 @@ Suite *suite_neuron_system(void)
 	tcase_add_test(t, a_call_without_parent_belongs_to_the_innermost_op_of_its_thread);
 	tcase_add_test(t, the_stream_lane_leads_to_the_op_and_is_a_runtime_row);
 	tcase_add_loop_test(t, an_execution_that_finds_no_op_is_a_row_of_its_model, 0, COUNT(orphans));
+	tcase_add_test(t, a_model_keeps_its_name_when_it_is_compiled_again);
 	tcase_add_test(t, exec_ids_are_told_apart_by_core);
 	tcase_add_test(t, physical_cores_of_one_execution_are_one_union);
 	tcase_add_test(t, gaps_lie_between_executions_of_one_core);
@@ -301,6 +325,7 @@ Suite *suite_neuron_system(void)
 	tcase_add_test(t, collectives_and_switches_have_no_self_time);
 	tcase_add_test(t, both_spellings_and_lists_by_lane_are_read);
 	tcase_add_test(t, tables_of_newer_versions_are_read);
+	tcase_add_test(t, arguments_inside_an_event_and_warnings_are_read);
 	tcase_add_test(t, host_series_become_gauges);
 	tcase_add_test(t, impossible_times_are_left_out);
 	tcase_add_test(t, a_unit_in_the_event_is_kept_to);
