@@ -128,6 +128,7 @@ static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, 
 
 	if (!probe_is_neuron(kind) && !by_engine) {
 		input_without_hash(in);
+		input_ahead(in);
 		return read_trace(s, in, limits);
 	}
 	rc = probe_is_neuron(kind) ? read_neuron(s, in, kind) : OK;

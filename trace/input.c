@@ -1,6 +1,7 @@
 #include "trace/input.h"
 
 #include "base/mem.h"
+#include "base/must.h"
 #include "trace/input_codec.h"
 
 #define RATIO_FROM_BYTES (UINT64_C(1) << 20)
@@ -96,6 +97,7 @@ void input_close(struct input *in)
 {
 	if (in == NULL)
 		return;
+	ahead_stop(in->ahead);
 	if (in->codec != NULL)
 		in->codec->close(in->state);
 	input_raw_close(&in->raw);
@@ -126,22 +128,21 @@ int input_peek(struct input *in, struct str *block, struct err *e)
 	return rc;
 }
 
-int input_next(struct input *in, struct str *block, struct err *e)
+int input_decode(struct input *in, char *out, struct str *block, struct err *e)
 {
 	size_t n = 0;
 	int rc;
 
-	*block = in->peeked;
-	in->peeked = STR("");
-	if (in->end || block->n > 0)
+	*block = STR("");
+	if (in->end)
 		return OK;
 	if (in->codec == NULL) {
 		rc = input_refill(in, e);
 		*block = in->pending;
 		in->pending.n = 0;
 	} else {
-		rc = in->codec->next(in, in->state, in->out, &n, e);
-		*block = str_make(in->out, n);
+		rc = in->codec->next(in, in->state, out, &n, e);
+		*block = str_make(out, n);
 	}
 	if (rc < 0)
 		return rc;
@@ -153,12 +154,45 @@ int input_next(struct input *in, struct str *block, struct err *e)
 	return rc;
 }
 
+int input_next(struct input *in, struct str *block, struct err *e)
+{
+	*block = in->peeked;
+	in->peeked = STR("");
+	if (block->n > 0)
+		return OK;
+	return in->ahead != NULL ? ahead_next(in->ahead, block, e) : input_decode(in, in->out, block, e);
+}
+
+void input_ahead(struct input *in)
+{
+	must(in->ahead == NULL);
+	if (in->codec != NULL && !in->end)
+		in->ahead = ahead_new(in);
+}
+
+struct trace_report input_snapshot(const struct input *in)
+{
+	struct trace_report r = in->report;
+
+	r.bytes = in->bytes;
+	r.raw_bytes = in->raw.bytes;
+	return r;
+}
+
+/* As far as the caller has seen it. */
+static struct trace_report seen(const struct input *in)
+{
+	return in->ahead != NULL ? *ahead_report(in->ahead) : input_snapshot(in);
+}
+
 void input_report(const struct input *in, struct trace_report *r)
 {
-	r->bytes = in->bytes;
-	r->raw_bytes = in->raw.bytes;
+	const struct trace_report now = seen(in);
+
+	r->bytes = now.bytes;
+	r->raw_bytes = now.raw_bytes;
 	for (int reason = 0; reason < TRACE_REASONS; reason++) {
-		const struct trace_skip *s = trace_report_find(&in->report, (enum trace_reason)reason);
+		const struct trace_skip *s = trace_report_find(&now, (enum trace_reason)reason);
 
 		if (s != NULL)
 			trace_report_add(r, (enum trace_reason)reason, s->count, s->offset);
@@ -167,6 +201,7 @@ void input_report(const struct input *in, struct trace_report *r)
 
 void input_without_hash(struct input *in)
 {
+	must(in->ahead == NULL);
 	hash128_free(in->raw.hash);
 	in->raw.hash = NULL;
 }
@@ -176,6 +211,8 @@ int input_hash(struct input *in, uint8_t out[INPUT_HASH], struct err *e)
 	struct str block;
 	int rc;
 
+	ahead_stop(in->ahead);
+	in->ahead = NULL;
 	do
 		rc = input_raw_next(&in->raw, &block, e);
 	while (rc == OK && block.n > 0);
@@ -185,7 +222,7 @@ int input_hash(struct input *in, uint8_t out[INPUT_HASH], struct err *e)
 
 uint64_t input_raw_bytes(const struct input *in)
 {
-	return in->raw.bytes;
+	return seen(in).raw_bytes;
 }
 
 uint64_t input_raw_size(const struct input *in)

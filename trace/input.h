@@ -1,8 +1,8 @@
 /* input.h — the bytes of a trace in blocks of at most 256 KiB, decompressed.
  * What a file is, is told by its first bytes and never by its name: gzip (any number of members), zstd (any number of
  * frames), else plain text. Damaged compression is no error: everything before the damage is handed out, then the end
- * comes, and input_report says what it was. Memory: two blocks and the decoder's window (gzip 32 KiB, zstd up to
- * 128 MiB as the file asks). Runs on: any thread but an event loop; one at a time. */
+ * comes, and input_report says what it was. Memory: two blocks (with input_ahead six) and the decoder's window (gzip
+ * 32 KiB, zstd up to 128 MiB as the file asks). Runs on: any thread but an event loop; one at a time. */
 #ifndef TRACE_INPUT_H
 #define TRACE_INPUT_H
 
@@ -36,8 +36,13 @@ void input_report(const struct input *in, struct trace_report *r);
 /* At the end: hash128 of the file's bytes as they stand there, to its last one even where reading stopped before. */
 int input_hash(struct input *in, uint8_t out[INPUT_HASH], struct err *e) MUST_USE;
 
-/* Nobody will ask for the hash: a fifth of the time on a fast disk. */
+/* Nobody will ask for the hash: a fifth of the time on a fast disk. Not after input_ahead. */
 void input_without_hash(struct input *in);
+
+/* From now on a thread of its own decompresses, four blocks ahead at most; what comes out, and the report, is the same.
+ * Nothing changes for plain files, and where no thread is to be had. Once at most. A reader that gives up half way waits, in
+ * input_close, until the thread's read of a pipe returns. */
+void input_ahead(struct input *in);
 
 uint64_t input_raw_bytes(const struct input *in); /* read so far */
 uint64_t input_raw_size(const struct input *in);  /* of the whole file, 0 where it is not known (a pipe) */

@@ -36,6 +36,8 @@ struct input_codec {
 };
 extern const struct input_codec input_gzip, input_zstd;
 
+struct ahead;
+
 struct input {
 	struct input_raw raw;
 	struct trace_limits limits;
@@ -47,11 +49,22 @@ struct input {
 	struct trace_report report; /* what was wrong */
 	struct str peeked; /* a block that input_next has still to give */
 	bool end;
+	struct ahead *ahead; /* NULL: all in the caller's thread */
 };
 
 /* Refills pending when it is empty; it stays empty at the end of the file. */
 int input_refill(struct input *in, struct err *e) MUST_USE;
 /* What is wrong here, at the bytes handed out so far plus n. */
 void input_blame(struct input *in, enum trace_reason reason, size_t n);
+/* The next block, for codecs into out; what input_next is without a thread ahead of it. */
+int input_decode(struct input *in, char *out, struct str *block, struct err *e) MUST_USE;
+/* What was read and met so far. */
+struct trace_report input_snapshot(const struct input *in);
+
+/* ---- input_ahead.c */
+struct ahead *ahead_new(struct input *in); /* NULL where there is no thread to be had */
+void ahead_stop(struct ahead *a);	   /* in is the caller's again */
+int ahead_next(struct ahead *a, struct str *block, struct err *e) MUST_USE; /* as input_next */
+const struct trace_report *ahead_report(const struct ahead *a); /* input_snapshot at the last block given out */
 
 #endif

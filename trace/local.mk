@@ -5,6 +5,7 @@ trace_libtrace_a_SOURCES = \
 	trace/event.c trace/event.h \
 	trace/fold.c trace/fold.h \
 	trace/input.c trace/input.h trace/input_codec.h \
+	trace/input_ahead.c \
 	trace/input_file.c \
 	trace/input_gzip.c \
 	trace/input_zstd.c \

@@ -5,11 +5,28 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "tests/support/prop.h"
 #include "tests/unit/trace/help.h"
 
 Suite *suite_input(void);
 
 static const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
+
+static bool ahead; /* every test but the last runs without and with a thread that decompresses */
+
+static void with_thread(void)
+{
+	ahead = true;
+}
+
+static int open_bytes(struct input **in, struct str raw, const char *name, const struct trace_limits *under, struct err *e)
+{
+	int rc = input_open_memory(in, raw, name, under, e);
+
+	if (rc == OK && ahead)
+		input_ahead(*in);
+	return rc;
+}
 
 /* All that comes out, and what was wrong. */
 static int read_all(struct input *in, struct buf *out, struct trace_report *report, struct err *e)
@@ -36,7 +53,7 @@ static void check_bytes(struct str raw, struct str expect, const char *want)
 
 	buf_init(&out, 64 << 20);
 	buf_init(&said, 4096);
-	ck_assert_msg(input_open_memory(&in, raw, "x", &limits, &e) == OK, "%s", e.text);
+	ck_assert_msg(open_bytes(&in, raw, "x", &limits, &e) == OK, "%s", e.text);
 	ck_assert_int_eq(read_all(in, &out, &report, &e), OK);
 	buf_fmt(&said, "%zu bytes: ", out.n);
 	help_report(&report, &said);
@@ -165,7 +182,7 @@ START_TEST(a_file_cut_anywhere_gives_what_stands_before_the_cut)
 		struct buf out;
 
 		buf_init(&out, 4 << 20);
-		ck_assert_int_eq(input_open_memory(&in, str_upto(buf_view(&raw), raw.n * part / 16), "x", &limits, &e), OK);
+		ck_assert_int_eq(open_bytes(&in, str_upto(buf_view(&raw), raw.n * part / 16), "x", &limits, &e), OK);
 		ck_assert_int_eq(read_all(in, &out, &report, &e), OK);
 		ck_assert(str_has_prefix(buf_view(&text), buf_view(&out)));
 		ck_assert_ptr_nonnull(trace_report_find(&report, TRACE_TRUNCATED));
@@ -194,7 +211,7 @@ START_TEST(damage_inside_ends_the_text_there)
 	make_text(&text, 700000);
 	help_gzip(buf_view(&text), &raw);
 	memset(raw.p + raw.n / 2, 0xff, 64);
-	ck_assert_int_eq(input_open_memory(&in, buf_view(&raw), "x", &limits, &e), OK);
+	ck_assert_int_eq(open_bytes(&in, buf_view(&raw), "x", &limits, &e), OK);
 	ck_assert_int_eq(read_all(in, &said, &report, &e), OK);
 	ck_assert_uint_gt(said.n, 100000);
 	ck_assert_uint_eq(report.n_skips, 1);
@@ -221,7 +238,7 @@ START_TEST(a_bomb_is_refused_by_its_ratio)
 	buf_init(&out, 65 << 20);
 	buf_fill(&zeros, 0, 64 << 20);
 	help_gzip(buf_view(&zeros), &raw);
-	ck_assert_int_eq(input_open_memory(&in, buf_view(&raw), "bomb.gz", &strict, &e), OK);
+	ck_assert_int_eq(open_bytes(&in, buf_view(&raw), "bomb.gz", &strict, &e), OK);
 	ck_assert_int_eq(read_all(in, &out, &report, &e), E_LIMIT);
 	ck_assert(str_has_prefix(str_of(e.text), STR("bomb.gz: ")));
 	ck_assert_uint_lt(out.n, 4 << 20);
@@ -246,7 +263,7 @@ START_TEST(no_more_comes_out_than_allowed)
 	buf_init(&out, 4 << 20);
 	make_text(&text, 2000000);
 	help_zstd(buf_view(&text), &raw);
-	ck_assert_int_eq(input_open_memory(&in, buf_view(&raw), "x.zst", &strict, &e), OK);
+	ck_assert_int_eq(open_bytes(&in, buf_view(&raw), "x.zst", &strict, &e), OK);
 	ck_assert_int_eq(read_all(in, &out, &report, &e), E_LIMIT);
 	ck_assert_str_eq(e.text, "x.zst: more than 500000 bytes come out of it (--max-output)");
 	ck_assert_uint_le(out.n, 500000);
@@ -262,7 +279,7 @@ START_TEST(archives_and_missing_files_are_refused_with_a_reason)
 	struct input *in = NULL;
 	struct err e = { 0 };
 
-	ck_assert_int_eq(input_open_memory(&in, STR("PK\003\004 and so on"), "t.zip", &limits, &e), E_UNSUPPORTED);
+	ck_assert_int_eq(open_bytes(&in, STR("PK\003\004 and so on"), "t.zip", &limits, &e), E_UNSUPPORTED);
 	ck_assert_str_eq(e.text, "t.zip: this is no trace but a zip archive: unpack it first");
 	ck_assert_ptr_null(in);
 	ck_assert_int_eq(input_open(&in, "/nonexistent/trace.json", &limits, &e), E_NOT_FOUND);
@@ -292,6 +309,8 @@ START_TEST(the_hash_is_of_all_raw_bytes)
 	hash128_get(h, want);
 	path = help_write("t.gz", buf_view(&raw));
 	ck_assert_int_eq(input_open(&in, path, &limits, &e), OK);
+	if (ahead)
+		input_ahead(in);
 	ck_assert_uint_eq(input_raw_size(in), raw.n);
 	ck_assert_int_gt(input_mtime_ns(in), 0);
 	ck_assert_int_eq(input_hash(in, got, &e), OK);
@@ -327,10 +346,117 @@ START_TEST(a_pipe_is_read_to_its_end)
 }
 END_TEST
 
-Suite *suite_input(void)
+/* Random text, compressed, in several members, damaged: block for block the same, and the same report, both ways. */
+static void make_raw(struct rand_gen *g, size_t size, struct buf *raw)
 {
-	Suite *s = suite_create("trace/input");
-	TCase *tc = tcase_create("input");
+	bool gzip = rand_below(g, 2);
+	struct buf text;
+
+	buf_init(&text, 8 << 20);
+	for (uint64_t members = 1 + rand_below(g, 3); members > 0; members--) {
+		buf_reset(&text);
+		make_text(&text, rand_below(g, size * 50000 + 1));
+		if (gzip)
+			help_gzip(buf_view(&text), raw);
+		else
+			help_zstd(buf_view(&text), raw);
+	}
+	for (uint64_t n = rand_below(g, 3); n > 0; n--)
+		raw->p[4 + rand_below(g, raw->n - 4)] ^= (char)(1 + rand_below(g, 255));
+	if (rand_below(g, 3) == 0)
+		buf_trim(raw, 4 + rand_below(g, raw->n - 4));
+	if (rand_below(g, 3) == 0)
+		buf_text(raw, "behind");
+}
+
+static bool same_reports(const struct trace_report *a, const struct trace_report *b)
+{
+	struct buf one, two;
+	bool same;
+
+	buf_init(&one, 4096);
+	buf_init(&two, 4096);
+	help_report(a, &one);
+	help_report(b, &two);
+	same = str_eq(buf_view(&one), buf_view(&two)) && a->bytes == b->bytes && a->raw_bytes == b->raw_bytes;
+	buf_fini(&one);
+	buf_fini(&two);
+	return same;
+}
+
+static bool thread_changes_nothing(struct rand_gen *g, size_t size, void *arg)
+{
+	struct input *in[2] = { NULL };
+	struct err e[2] = { { 0 } };
+	struct buf raw;
+	bool same = true, more = true;
+
+	(void)arg;
+	buf_init(&raw, 8 << 20);
+	make_raw(g, size, &raw);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(input_open_memory(&in[i], buf_view(&raw), "x", &limits, &e[i]), OK);
+	input_ahead(in[1]);
+	while (same && more) {
+		struct trace_report report[2] = { { 0 } };
+		struct str block[2];
+		int rc[2];
+
+		for (int i = 0; i < 2; i++) {
+			rc[i] = input_next(in[i], &block[i], &e[i]);
+			input_report(in[i], &report[i]);
+		}
+		same = rc[0] == rc[1] && str_eq(block[0], block[1]) && same_reports(&report[0], &report[1]);
+		more = rc[0] == OK && block[0].n > 0;
+	}
+	input_close(in[0]);
+	input_close(in[1]);
+	buf_fini(&raw);
+	return same;
+}
+
+START_TEST(a_thread_ahead_gives_the_same_blocks_and_reports)
+{
+	prop_check("a thread ahead changes nothing", 150, 30, thread_changes_nothing, NULL);
+}
+END_TEST
+
+START_TEST(whoever_stops_half_way_stops_the_thread)
+{
+	struct buf text, raw;
+	uint8_t hash[2][INPUT_HASH];
+
+	buf_init(&text, 9 << 20);
+	buf_init(&raw, 9 << 20);
+	make_text(&text, 8 << 20); /* more blocks than the thread may be ahead */
+	help_gzip(buf_view(&text), &raw);
+	for (int blocks = 0; blocks < 4; blocks++) {
+		for (int i = 0; i < 2; i++) {
+			struct input *in = NULL;
+			struct str block;
+			struct err e = { 0 };
+
+			ck_assert_int_eq(input_open_memory(&in, buf_view(&raw), "x", &limits, &e), OK);
+			ck_assert_int_eq(input_peek(in, &block, &e), OK);
+			if (i == 1)
+				input_ahead(in);
+			for (int n = 0; n < blocks; n++)
+				ck_assert_int_eq(input_next(in, &block, &e), OK);
+			ck_assert(blocks == 0 || str_has_prefix(str_from(buf_view(&text), (size_t)(blocks - 1) * INPUT_BLOCK), block));
+			if (blocks != 2) /* else closed without a hash */
+				ck_assert_int_eq(input_hash(in, hash[i], &e), OK);
+			input_close(in);
+		}
+		ck_assert(blocks == 2 || memcmp(hash[0], hash[1], INPUT_HASH) == 0);
+	}
+	buf_fini(&text);
+	buf_fini(&raw);
+}
+END_TEST
+
+static TCase *case_of_all(const char *name)
+{
+	TCase *tc = tcase_create(name);
 
 	tcase_add_test(tc, text_is_handed_out_as_it_stands);
 	tcase_add_test(tc, gzip_and_zstd_are_told_by_their_first_bytes);
@@ -344,6 +470,20 @@ Suite *suite_input(void)
 	tcase_add_test(tc, archives_and_missing_files_are_refused_with_a_reason);
 	tcase_add_test(tc, the_hash_is_of_all_raw_bytes);
 	tcase_add_test(tc, a_pipe_is_read_to_its_end);
-	suite_add_tcase(s, tc);
+	return tc;
+}
+
+Suite *suite_input(void)
+{
+	Suite *s = suite_create("trace/input");
+	TCase *alone = case_of_all("alone"), *thread = case_of_all("with a thread"), *both = tcase_create("both");
+
+	tcase_add_checked_fixture(thread, with_thread, NULL);
+	tcase_set_timeout(both, 240);
+	tcase_add_test(both, a_thread_ahead_gives_the_same_blocks_and_reports);
+	tcase_add_test(both, whoever_stops_half_way_stops_the_thread);
+	suite_add_tcase(s, alone);
+	suite_add_tcase(s, thread);
+	suite_add_tcase(s, both);
 	return s;
 }
