@@ -66,13 +66,20 @@ static int op_order(const void *a, const void *b)
 
 int form_finish_window(struct window *w, struct err *e)
 {
+	int rc;
+
 	for (size_t i = 1; i < w->n_ops; i++) {
 		if (op_summary_cmp(&w->ops[i - 1], &w->ops[i]) <= 0)
 			continue;
 		qsort(w->ops, w->n_ops, sizeof(*w->ops), op_order);
 		break;
 	}
-	return window_check(w, e);
+	rc = window_check(w, e);
+	if (rc != E_FORMAT)
+		return rc;
+	if (e != NULL)
+		e->code = E_UNSUPPORTED;
+	return E_UNSUPPORTED;
 }
 
 static int check_agent_text(struct str s, const char *name, struct err *e)

@@ -22,7 +22,7 @@ extern const struct form_column form_columns[FORM_COLUMNS];
 int form_hist(struct hist *h, const uint32_t *delta, const uint64_t *count, size_t n, size_t *budget_bytes,
 	struct err *e) MUST_USE;
 
-/* Puts the ops in order and asks window_check. */
+/* Puts the ops in order and asks window_check, whose E_FORMAT becomes E_UNSUPPORTED here: the bytes were well-formed. */
 int form_finish_window(struct window *w, struct err *e) MUST_USE;
 
 int form_check_agent(const struct wire_batch *b, struct err *e) MUST_USE;

@@ -31,7 +31,8 @@ int wire_encode(const struct wire_batch *b, struct buf *out, struct err *e) MUST
 
 enum wire_form { WIRE_PROTOBUF, WIRE_JSON };
 
-/* zstd: the bytes are a zstd frame around the form. Every window has passed window_check. E_FORMAT, E_LIMIT. */
+/* zstd: the bytes are a zstd frame around the form. Every window has passed window_check. E_FORMAT for what cannot be read,
+ * E_UNSUPPORTED for a window that can be read and says what cannot be (window_check), E_LIMIT. */
 int wire_decode(struct arena *a, struct str bytes, enum wire_form form, bool zstd, const struct wire_limits *limits,
 	struct wire_batch *out, struct err *e) MUST_USE;
 

@@ -87,14 +87,14 @@ static const struct {
 	{ "JSON that says it is zstd", "application/json", "zstd", good, 400, "body" },
 	{ "JSON that says it is protobuf", "application/x-protobuf", NULL, good, 400, "body" },
 	{ "a window without a service", "application/json", NULL,
-	  "{\"agent_id\":\"a\",\"windows\":[{\"id\":\"00112233445566778899aabbccddeeff\",\"host\":\"h\",\"start_ns\":1,\"dur_ns\":1}]}", 400,
-	  "body" },
+	  "{\"agent_id\":\"a\",\"windows\":[{\"id\":\"00112233445566778899aabbccddeeff\",\"host\":\"h\",\"start_ns\":1,\"dur_ns\":1}]}", 422,
+	  "unprocessable" },
 	{ "a negative time", "application/json", NULL,
 	  "{\"agent_id\":\"a\",\"windows\":[{\"id\":\"00112233445566778899aabbccddeeff\",\"service\":\"s\",\"host\":\"h\",\"start_ns\":-1,"
-	  "\"dur_ns\":1}]}", 400, "body" },
+	  "\"dur_ns\":1}]}", 422, "unprocessable" },
 	{ "one good window and one bad", "application/json", NULL,
 	  "{\"agent_id\":\"a\",\"windows\":[{\"id\":\"00112233445566778899aabbccddeeff\",\"service\":\"s\",\"host\":\"h\",\"start_ns\":1,"
-	  "\"dur_ns\":1},{\"id\":\"00112233445566778899aabbccddee00\"}]}", 400, "body" },
+	  "\"dur_ns\":1},{\"id\":\"00112233445566778899aabbccddee00\"}]}", 422, "unprocessable" },
 };
 
 START_TEST(a_bad_body_is_refused_with_a_reason_counted_and_changes_nothing)
