@@ -46,6 +46,10 @@ void row_write_per_call(struct json_writer *w, const struct op_summary *op)
 
 int64_t row_time_ns(const struct op_summary *op, bool has_device)
 {
+	if (op->kind == OP_STEP)
+		return op->cpu_total_ns;
+	if (op->kind == OP_GAP)
+		return op->device_total_ns;
 	return has_device ? op->device_self_ns : op->cpu_self_ns;
 }
 

@@ -71,7 +71,7 @@ struct fleet_row {
 	enum fleet_code only; /* where this code has it; FLEET_ALWAYS for both */
 };
 
-enum { FLEET_ALWAYS = 9 };
+enum { FLEET_ALWAYS = 9, FLEET_GAP_NS = 12000 };
 
 /* In op_summary_cmp order. Times of the published RMSNorm walk-through on Trainium, inside a model's other ops. */
 static const struct fleet_row fleet_rows[] = {
@@ -83,6 +83,7 @@ static const struct fleet_row fleet_rows[] = {
 	{ OP_CPU_OP, "aten::mm", 4, 4000000, (enum fleet_code)FLEET_ALWAYS },
 	{ OP_CPU_OP, "aten::mul", 3, 1164500, FLEET_EAGER },
 	{ OP_CPU_OP, "aten::rsqrt", 1, 415000, FLEET_EAGER },
+	{ OP_GAP, "device", 1, FLEET_GAP_NS, (enum fleet_code)FLEET_ALWAYS },
 };
 _Static_assert(COUNT(fleet_rows) <= FLEET_OPS, "make room for every row");
 
@@ -91,9 +92,12 @@ static inline void fleet_op(struct op_summary *op, const struct fleet_row *row, 
 	int64_t each = row->kind == OP_STEP ? step_ns : row->ns / (int64_t)row->calls;
 
 	*op = (struct op_summary){ .kind = row->kind, .name = str_of(row->name), .calls = row->calls * FLEET_STEPS };
-	op->cpu_total_ns = op->cpu_self_ns = row->kind == OP_STEP ? step_ns * FLEET_STEPS : 20000 * (int64_t)op->calls;
+	op->cpu_total_ns = row->kind == OP_STEP ? step_ns * FLEET_STEPS : row->kind == OP_GAP ? 0 : 20000 * (int64_t)op->calls;
+	op->cpu_self_ns = row->kind == OP_STEP ? op->cpu_total_ns / 10 : op->cpu_total_ns;
 	if (row->kind != OP_STEP)
-		op->device_total_ns = op->device_self_ns = each * (int64_t)op->calls;
+		op->device_total_ns = each * (int64_t)op->calls;
+	if (row->kind != OP_GAP)
+		op->device_self_ns = op->device_total_ns;
 	op->basis = row->kind == OP_STEP ? OP_BASIS_CPU : OP_BASIS_DEVICE;
 	op->min_ns = op->max_ns = each;
 	hist_add_n(&op->hist, each, op->calls);
@@ -119,7 +123,7 @@ static inline struct window fleet_window(struct fleet *f, const char *service, c
 		if (fleet_rows[i].only != code && fleet_rows[i].only != (enum fleet_code)FLEET_ALWAYS)
 			continue;
 		fleet_op(&ops[w.n_ops++], &fleet_rows[i], step_ns);
-		if (fleet_rows[i].kind != OP_STEP)
+		if (fleet_rows[i].kind == OP_CPU_OP)
 			w.launches += fleet_rows[i].calls * FLEET_STEPS;
 	}
 	return w;

@@ -105,7 +105,7 @@ START_TEST(one_window_is_shown_whole)
 	ck_assert(str_eq(text(k.json, "deploy"), STR("v42")));
 	ck_assert(json_get_bool(k.json, "has_device", false));
 	ops = json_get(k.json, "ops");
-	ck_assert_uint_eq(ops->n, 7);
+	ck_assert_uint_eq(ops->n, 8);
 	step = &ops->items[0];
 	ck_assert(str_eq(text(step, "kind"), STR("step")));
 	ck_assert(str_eq(text(step, "basis"), STR("cpu")));
@@ -156,6 +156,34 @@ START_TEST(top_can_ask_for_one_op_or_kind_and_keeps_its_share_of_all)
 	ck_assert_int_eq(json_get(ask_item(&k, 0), "share")->kind, JSON_K_NULL);
 	ck_assert_int_eq(ask_get(&k, "/api/v1/top?service=nobody"), 200);
 	ck_assert_uint_eq(ask_items(&k), 0);
+}
+END_TEST
+
+/* Both have no self time that counts: a step is all of its host time, a gap all of the device's. */
+static void same_time_everywhere(const char *kind, int64_t least_ns, int64_t most_ns)
+{
+	char path[200];
+	const struct json_node *row;
+	int64_t ns;
+
+	snprintf(path, sizeof(path), "/api/v1/top?deploy=v42&kind=%s", kind);
+	ck_assert_int_eq(ask_get(&k, path), 200);
+	row = ask_item(&k, 0);
+	ns = json_get_i64(row, "time_per_step_ns", -1);
+	ck_assert_msg(ns >= least_ns && ns <= most_ns, "%s: %lld", kind, (long long)ns);
+	ck_assert_int_eq(json_get_i64(row, "time_ns", -1), ns * json_get_i64(row, "calls", 0));
+	ck_assert_int_eq(json_get_i64(row, "max_ns", -1), ns);
+	snprintf(path, sizeof(path), "/api/v1/trend?deploy=v42&kind=%s&op=%s", kind,
+		str_eq(str_of(kind), STR("gap")) ? "device" : "ProfilerStep%23*");
+	ck_assert_int_eq(ask_get(&k, path), 200);
+	ck_assert_int_eq(json_get_i64(ask_item(&k, 0), "time_per_step_ns", -1), ns);
+	ck_assert_int_eq(json_get_i64(ask_item(&k, 0), "mean_ns", -1), ns);
+}
+
+START_TEST(a_step_and_a_gap_count_with_all_their_time)
+{
+	same_time_everywhere("gap", FLEET_GAP_NS, FLEET_GAP_NS);
+	same_time_everywhere("step", 5000000, 9000000);
 }
 END_TEST
 
@@ -260,6 +288,7 @@ Suite *suite_ask(void)
 	tcase_add_test(tc, one_window_is_shown_whole);
 	tcase_add_test(tc, top_orders_ops_by_time_and_shares_add_up);
 	tcase_add_test(tc, top_can_ask_for_one_op_or_kind_and_keeps_its_share_of_all);
+	tcase_add_test(tc, a_step_and_a_gap_count_with_all_their_time);
 	tcase_add_test(tc, a_trend_has_points_and_the_deploys_that_began_in_it);
 	tcase_add_test(tc, compare_tells_that_the_newest_deploy_lost_fusion);
 	tcase_add_test(tc, compare_says_what_is_missing);
