@@ -1,6 +1,7 @@
 #include "trace/event.h"
 
 #include "base/mem.h"
+#include "trace/xla.h"
 
 enum {
 	NAMES_MAX = 4000000,
@@ -23,6 +24,7 @@ static const struct event_cat_info infos[] = {
 	[CAT_DEVICE_RANGE] = { .class = EVENT_DEVICE, .kind = OP_OVERHEAD },
 	[CAT_DEVICE_ANNOTATION] = { .class = EVENT_DEVICE, .annotation = true, .kind = OP_ANNOTATION },
 	[CAT_PYTHON] = { .class = EVENT_PYTHON, .kind = OP_OVERHEAD },
+	[CAT_HLO] = { .class = EVENT_DEVICE, .executes = true, .kind = OP_HLO },
 };
 _Static_assert(COUNT(infos) == EVENT_CATS, "say what every category is");
 
@@ -199,6 +201,8 @@ void trace_fini(struct trace *t)
 	if (t == NULL)
 		return;
 	vec_fini(&t->events);
+	xla_free(t->xla);
+	t->xla = NULL;
 	trace_names_fini(&t->names);
 	intern_fini(&t->threads);
 	intern_fini(&t->pids);

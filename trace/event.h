@@ -49,6 +49,7 @@ enum event_cat {
 	CAT_DEVICE_RANGE, /* cuda_sync, cuda_profiler_range, mtia_insight: device rows that are no work */
 	CAT_DEVICE_ANNOTATION,
 	CAT_PYTHON,
+	CAT_HLO, /* an XLA op; traces of JAX and PyTorch/XLA only (trace/xla.h) */
 	EVENT_CATS
 };
 
@@ -137,6 +138,7 @@ struct trace {
 	int64_t rank; /* distributedInfo.rank, -1 where there is none */
 	struct trace_version versions[TRACE_VERSIONS_MAX];
 	size_t n_versions;
+	struct xla *xla; /* of traces of JAX and PyTorch/XLA (trace/xla.h), else NULL */
 };
 
 void trace_init(struct trace *t, size_t cap_events);

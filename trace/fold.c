@@ -6,6 +6,7 @@
 #include "trace/draft.h"
 #include "trace/keyavg.h"
 #include "trace/normalise.h"
+#include "trace/xla.h"
 
 enum { DEVICES_MAX = 1000 };
 
@@ -39,7 +40,7 @@ static enum op_kind kind_of(const struct trace *t, const struct trace_event *ev)
 
 	if (event_is_step(t, ev))
 		return OP_STEP;
-	if (info->kind == OP_KERNEL ? name_is_collective(name) : event_is_async(t, ev))
+	if (info->kind == OP_KERNEL || info->kind == OP_HLO ? name_is_collective(name) : event_is_async(t, ev))
 		return OP_COLLECTIVE;
 	if (info->class == EVENT_HOST_OP && name_is_region(name))
 		return OP_REGION;
@@ -49,6 +50,13 @@ static enum op_kind kind_of(const struct trace *t, const struct trace_event *ev)
 static bool has_row(const struct event_cat_info *info)
 {
 	return info->class != EVENT_DEVICE || info->executes;
+}
+
+static struct str series_name(const struct trace *t, const struct trace_event *ev)
+{
+	struct str name = trace_name(t, ev->name);
+
+	return ev->cat == CAT_HLO ? hlo_base_name(name) : name;
 }
 
 static uint32_t find_op(struct fold *f, const struct trace_event *ev)
@@ -69,7 +77,7 @@ static uint32_t find_op(struct fold *f, const struct trace_event *ev)
 	f->first_use[ev->name] = (uint32_t)f->uses.n;
 	if (!has_row(info))
 		return OP_NONE;
-	op = draft_op(&f->draft, kind_of(f->t, ev), trace_name(f->t, ev->name));
+	op = draft_op(&f->draft, kind_of(f->t, ev), series_name(f->t, ev));
 	if (op == NULL) {
 		f->full = true;
 		return OP_NONE;
@@ -99,7 +107,7 @@ static bool is_launch(const struct fold *f, const struct keyavg_call *c)
 
 	if (!f->w->has_device)
 		return c->launches && in_steps(f, c->ev->start_ns);
-	if (!info->executes || info->kind != OP_KERNEL)
+	if (!info->executes || (info->kind != OP_KERNEL && info->kind != OP_HLO))
 		return false;
 	return in_steps(f, c->ev->link == EVENT_NO_LINK ? c->ev->start_ns : f->t->events.v[c->ev->link].start_ns);
 }
@@ -171,6 +179,29 @@ static void add_region_gauges(struct fold *f)
 		draft_gauge(&f->draft, DRAFT_LAST, STR("region_compile_ids"), STR("compilations"), compile_ids, NULL, 0);
 	}
 	map_fini(&frames);
+}
+
+/* ---- modules of XLA */
+static void add_modules(struct fold *f)
+{
+	struct buf name;
+
+	buf_init(&name, WINDOW_NAME_MAX);
+	for (size_t i = 0; i < xla_modules(f->t); i++) {
+		const struct xla_module *m = xla_module(f->t, i);
+		struct op_summary *op;
+
+		buf_reset(&name);
+		xla_module_name(m, &name);
+		op = name.rc == OK ? draft_op_exact(&f->draft, OP_REGION, buf_view(&name)) : NULL;
+		if (op == NULL) {
+			f->full = true;
+			break;
+		}
+		op->calls += m->executions;
+		op->device_total_ns = ns_add(op->device_total_ns, m->device_ns);
+	}
+	buf_fini(&name);
 }
 
 /* ---- steps */
@@ -254,8 +285,10 @@ int fold_trace(struct trace *t, struct arena *a, struct window *w, int64_t *firs
 		rc = busy_each(t, f.steps, &busy, e);
 	if (rc == OK && !f.has_steps)
 		count_optimizer_steps(&f);
-	if (rc == OK)
+	if (rc == OK) {
 		add_region_gauges(&f);
+		add_modules(&f);
+	}
 	if (rc == OK && f.full)
 		rc = err_set(e, E_LIMIT, "no room for a window of %zu ops", f.draft.ops.n);
 	if (rc == OK)

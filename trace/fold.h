@@ -11,6 +11,8 @@
  * device events calls of ops that do work themselves (no views, no allocations, no wrappers of other ops).
  * Gauges: device_busy {device} ns (union of its executions), region_frames and region_compile_ids (distinct frames N and
  * compilations N/M of "Torch-Compiled Region: N/M", whose names are one series).
+ * Traces of JAX and PyTorch/XLA (trace/xla.h): HLO events are device work that no op launched, under their base name; each
+ * module is a region besides.
  * Runs on: one thread at a time. Memory: 8 bytes a name and what keyavg takes. */
 #ifndef TRACE_FOLD_H
 #define TRACE_FOLD_H

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += trace/libtrace.a
 trace_libtrace_a_SOURCES = \
 	trace/busy.c trace/busy.h \
+	trace/dialect.c trace/dialect.h \
 	trace/draft.c trace/draft.h \
 	trace/event.c trace/event.h \
 	trace/fold.c trace/fold.h \
@@ -23,6 +24,7 @@ trace_libtrace_a_SOURCES = \
 	trace/neuron_system.c trace/neuron_system.h \
 	trace/normalise.c trace/normalise.h \
 	trace/order.c trace/order.h \
+	trace/pb.c trace/pb.h \
 	trace/probe.c trace/probe.h \
 	trace/quick.c trace/quick.h \
 	trace/reader.c trace/reader.h \
@@ -30,4 +32,7 @@ trace_libtrace_a_SOURCES = \
 	trace/report.c trace/report.h \
 	trace/tokens.c trace/tokens.h \
 	trace/walk.c trace/walk.h \
-	trace/window.c trace/window.h
+	trace/window.c trace/window.h \
+	trace/xla.c trace/xla.h \
+	trace/xla_json.c trace/xla_json.h \
+	trace/xplane.c trace/xplane.h

@@ -3,6 +3,7 @@
 #include "base/enc.h"
 #include "json/pull.h"
 #include "trace/input.h"
+#include "trace/xla_json.h"
 
 enum { NTFF_VERSION_MAX = 6, NTFF_BLOCK_AT = 128, NEFF_HEADER = 1024, NEFF_VERSION_MAX = 16, KEYS_MAX = 20000 };
 
@@ -151,6 +152,17 @@ static void look_at_key(struct json_probe *p, unsigned depth, struct str key)
 	}
 }
 
+/* The header may be Chrome's own; events tell better. */
+static enum probe_kind trace_kind(struct str head, enum probe_kind by_header)
+{
+	switch (xla_json_is(head)) {
+	case XLA_JSON_NO: return PROBE_TRACE;
+	case XLA_JSON_YES: return PROBE_XLA_TRACE;
+	case XLA_JSON_UNKNOWN: break;
+	}
+	return by_header;
+}
+
 static enum probe_kind probe_json(struct str head)
 {
 	struct json_reader *r = json_reader_new(JSON_TOLERANT, JSON_LIMITS_BODY);
@@ -171,7 +183,7 @@ static enum probe_kind probe_json(struct str head)
 			json_skip(r);
 	}
 	json_reader_free(r);
-	return p.kind;
+	return p.kind == PROBE_TRACE || p.kind == PROBE_XLA_TRACE ? trace_kind(head, p.kind) : p.kind;
 }
 
 /* ---- bytes */

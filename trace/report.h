@@ -10,6 +10,7 @@
  *	no_time, no_name    an event without ts, without name
  *	bad_event	    something in the list of events that is no object
  *	bad_value	    an impossible value, left out: a duration of years, a share above 1
+ *	bad_message	    bytes that are no protobuf: the message they are in, or the rest of the file
  *	too_many	    past max_events, or more names than fit
  *
  *	empty_object	    {} among the events
@@ -44,6 +45,7 @@ enum trace_reason {
 	TRACE_NO_NAME,
 	TRACE_BAD_EVENT,
 	TRACE_BAD_VALUE,
+	TRACE_BAD_MESSAGE,
 	TRACE_TOO_MANY,
 	TRACE_LOSSES, /* from here on nothing is lost */
 	TRACE_EMPTY_OBJECT = TRACE_LOSSES,

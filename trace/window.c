@@ -6,11 +6,11 @@
 #include "base/mem.h"
 #include "json/num.h"
 #include "json/tree.h"
+#include "trace/dialect.h"
 #include "trace/fold.h"
 #include "trace/input.h"
 #include "trace/neuron.h"
 #include "trace/probe.h"
-#include "trace/reader.h"
 
 enum { SIDECAR_BYTES_MAX = 1 << 20, PATH_TEXT_MAX = 4096 };
 
@@ -272,10 +272,10 @@ struct source {
 	struct trace_report *report;
 };
 
-static int window_of_trace(struct arena *a, const struct source *s, struct window *w, struct err *e)
+static int window_of_trace(enum probe_kind kind, struct arena *a, const struct source *s, struct window *w, struct err *e)
 {
 	struct trace *t = NULL;
-	int rc = trace_read(s->in, s->path, s->limits, NULL, s->report, &t, e);
+	int rc = dialect_read(kind, s->in, s->path, s->limits, NULL, s->report, &t, e);
 
 	if (rc == OK) {
 		rc = make_window(a, s->in, t, s->sidecar, s->origin, w, e);
@@ -318,7 +318,7 @@ int window_from_file(struct arena *a, const char *path, const struct window_orig
 	if (rc == OK)
 		rc = probe_input(s.in, path, &kind, e);
 	if (rc == OK)
-		rc = probe_is_neuron(kind) ? window_of_neuron(kind, a, &s, out, e) : window_of_trace(a, &s, out, e);
+		rc = probe_is_neuron(kind) ? window_of_neuron(kind, a, &s, out, e) : window_of_trace(kind, a, &s, out, e);
 	if (rc == OK)
 		count_losses(report, out);
 	input_close(s.in);

@@ -25,7 +25,8 @@ struct window_origin { /* empty slices where not known */
 	struct str service, deploy, host, worker;
 };
 
-/* What a file is, is told by its content (trace/probe.h): PyTorch traces, and the outputs of the Neuron tools
+/* What a file is, is told by its content (trace/probe.h): PyTorch traces, those of JAX and PyTorch/XLA
+ * (trace/xla.h), and the outputs of the Neuron tools
  * (trace/neuron.h), whose host is the instance they name and whose labels go behind the sidecar's.
  * E_FORMAT where it is no trace at all or the sidecar is wrong, E_LIMIT past a limit, E_NOT_FOUND. A damaged trace is
  * OK: the window's flags and the report say what was lost. A trace without timed events is E_FORMAT here ("no timed

@@ -19,6 +19,8 @@ static const struct {
 	{ "[{\"name\":\"a\",\"ph\":\"X\",\"ts\":1}", "", PROBE_TRACE },
 	{ "\xef\xbb\xbf \n{\"traceEvents\":[]}", "", PROBE_TRACE },
 	{ "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[]}", "", PROBE_XLA_TRACE },
+	{ "{\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\"}]}", "", PROBE_TRACE },
+	{ "{\"traceEvents\":[{\"ph\":\"X\",\"args\":{\"hlo_op\":\"dot\"}}]}", "", PROBE_XLA_TRACE },
 	{ "{\"summary_groups\":[{\"total_time\":\"x\"}],\"layer_summary\":[]}", "", PROBE_NEURON_DEVICE },
 	{ "{\"instruction\":[{\"label\":\"Vector\",\"opcode\":\"ADD\"", "", PROBE_NEURON_DEVICE },
 	{ "{\"n_7792fe1daf87c456c04c96497296393233c1c7b1\":{\"total_time\":1}}", "", PROBE_NEURON_SUMMARY },

@@ -1,0 +1,318 @@
+#include "trace/xla.h"
+
+#include <check.h>
+#include <inttypes.h>
+
+#include "tests/unit/trace/help.h"
+#include "tests/unit/trace/help_xla.h"
+#include "trace/fold.h"
+
+Suite *suite_xla(void);
+
+static struct trace trace;
+static struct trace_report report;
+static struct buf said;
+
+static void begin(void)
+{
+	trace_init(&trace, 1000);
+	xla_begin(&trace);
+	buf_init(&said, 1 << 20);
+	report = (struct trace_report){ 0 };
+}
+
+static void over(void)
+{
+	trace_fini(&trace);
+	buf_fini(&said);
+}
+
+/* Times in nanoseconds. */
+static struct xla_event event(const char *name, int64_t start, int64_t dur)
+{
+	return (struct xla_event){ .start_ps = start * 1000,
+		.dur_ps = dur * 1000,
+		.name = str_of(name),
+		.process = STR("/host:CPU"),
+		.thread = STR("1"),
+		.hlo_module = STR("") };
+}
+
+static struct xla_event hlo(const char *module, uint64_t program, const char *op, int64_t start, int64_t dur)
+{
+	struct xla_event ev = event(op, start, dur);
+
+	ev.hlo_op = str_of(op);
+	ev.hlo_module = str_of(module);
+	ev.has_program = program > 0;
+	ev.program = program;
+	ev.thread = STR("2");
+	return ev;
+}
+
+static void add(struct xla_event ev)
+{
+	xla_add(&trace, &ev, &report);
+}
+
+static void add_run(struct xla_event ev, uint64_t run)
+{
+	ev.has_run = true;
+	ev.run = run;
+	add(ev);
+}
+
+static void expect(const char *want)
+{
+	struct err e = { 0 };
+
+	ck_assert_int_eq(xla_settle(&trace, &e), OK);
+	help_xla_say(&trace, &said);
+	ck_assert_str_eq(buf_view(&said).p, want);
+}
+
+START_TEST(a_base_name_has_no_numbers_of_copies)
+{
+	static const char *const names[][2] = {
+		{ "fusion", "fusion" },
+		{ "fusion.12", "fusion" },
+		{ "dot.4.clone", "dot" },
+		{ "copy.clone.12.clone", "copy" },
+		{ ".12", ".12" },
+		{ "a.b", "a.b" },
+		{ "a.12b", "a.12b" },
+		{ "reduce-window.", "reduce-window." },
+		{ "", "" },
+		{ "x.clone2", "x.clone2" },
+		{ "all-reduce-start.1", "all-reduce-start" },
+	};
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct str base = hlo_base_name(str_of(names[i][0]));
+
+		ck_assert_msg(str_eq(base, str_of(names[i][1])), "%s: %.*s", names[i][0], STR_ARG(base));
+	}
+}
+END_TEST
+
+START_TEST(executions_are_distinct_runs_or_the_largest_count_of_an_op)
+{
+	/* two threads, one run after the other and mixed */
+	for (uint64_t i = 0; i < 3; i++) {
+		add_run(hlo("jit_a", 1, "x", (int64_t)i * 100, 5), 7 + i);
+		add_run(hlo("jit_a", 1, "y", (int64_t)i * 100 + 10, 5), 7 + (i + 1) % 3);
+	}
+	for (int64_t i = 0; i < 4; i++)
+		add(hlo("Graph.1", 2, "x", i * 100 + 20, 5));
+	add(hlo("Graph.1", 2, "y", 40, 5));
+	expect("x 1 0 7 0 0 35 35\ny 1 0 4 0 0 20 20\n"
+	       "module jit_a 3 30\nmodule Graph.1 4 25\n"
+	       "hlo Graph.1 x 4 20\nhlo Graph.1 y 1 5\nhlo jit_a x 3 15\nhlo jit_a y 3 15\n");
+}
+END_TEST
+
+START_TEST(programs_of_one_name_are_modules_of_their_own_and_rows_together)
+{
+	add(hlo("jit_mul", 1, "x", 0, 5));
+	add(hlo("jit_mul", 2, "x", 10, 6));
+	add(hlo("jit_mul", 0, "x", 20, 7));
+	expect("x 1 0 3 0 0 18 18\nmodule jit_mul 1 5\nmodule jit_mul 1 6\nmodule jit_mul 1 7\nhlo jit_mul x "
+	       "3 18\n");
+}
+END_TEST
+
+START_TEST(frames_and_twins_are_no_rows)
+{
+	struct xla_event step = event("train", 0, 100);
+
+	step.has_step = true;
+	add(step);
+	add(event("$train.py:1 step", 1, 90));
+	add(event("end: dot.1", 2, 0));
+	add(event("end: dot.1", 3, 1));
+	add(hlo("m", 1, "end: dot.1", 4, 5)); /* an op may be called so */
+	add(event("Execute", 10, 20));
+	expect("Execute 0 0 1 20 20 0 0\nend: dot.1 1 0 1 0 0 5 5\ntrain 0 1 1 80 100 0 0\nmodule m 1 5\nhlo "
+	       "m end: dot.1 1 5\n");
+}
+END_TEST
+
+START_TEST(of_a_device_only_hlo_events_and_copies_are_rows)
+{
+	static const char *const names[] = { "jit_step(12)", "0", "MemcpyD2H", "Memset" };
+	struct xla_event ev;
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		ev = event(names[i], 0, 5);
+		ev.process = STR("/device:TPU:0");
+		add(ev);
+	}
+	ev = hlo("m", 1, "dot", 10, 5);
+	ev.process = STR("/device:TPU:0");
+	add(ev);
+	ev.beside = true; /* the same once more, outside the line of ops */
+	add(ev);
+	expect("MemcpyD2H 1 0 1 0 0 5 5\nMemset 1 0 1 0 0 5 5\ndot 1 0 1 0 0 5 5\nmodule m 1 5\nhlo m dot 1 "
+	       "5\n");
+}
+END_TEST
+
+START_TEST(what_was_nested_in_picoseconds_is_nested_in_nanoseconds)
+{
+	struct xla_event ev = event("outer", 0, 0);
+
+	ev.start_ps = 900;
+	ev.dur_ps = 2200;
+	add(ev);
+	ev = event("inner", 0, 0);
+	ev.start_ps = 1950;
+	ev.dur_ps = 1150; /* they end together, at 3100 */
+	add(ev);
+	expect("inner 0 0 1 2 2 0 0\nouter 0 0 1 1 3 0 0\n");
+}
+END_TEST
+
+START_TEST(impossible_times_are_counted)
+{
+	struct xla_event ev = event("x", 0, -1);
+
+	add(ev);
+	ev.start_ps = INT64_MAX;
+	ev.dur_ps = 1;
+	add(ev);
+	ck_assert_uint_eq(trace_report_find(&report, TRACE_BAD_NUMBER)->count, 2);
+	ck_assert_uint_eq(trace.events.n, 0);
+}
+END_TEST
+
+/* ---- identity */
+
+static void module_names(char out[2][600])
+{
+	struct err e = { 0 };
+
+	ck_assert_int_eq(xla_settle(&trace, &e), OK);
+	ck_assert_uint_eq(xla_modules(&trace), 2);
+	for (size_t i = 0; i < 2; i++) {
+		struct buf b;
+
+		buf_init(&b, 599);
+		xla_module_name(xla_module(&trace, i), &b);
+		ck_assert(str_copy_to(buf_view(&b), out[i], 600));
+		buf_fini(&b);
+	}
+}
+
+START_TEST(a_module_is_the_same_by_the_set_of_its_ops)
+{
+	char names[2][600];
+
+	add(hlo("SyncTensorsGraph.97", 1, "dot.44", 0, 5));
+	add(hlo("SyncTensorsGraph.97", 1, "dot.61", 0, 5));
+	add(hlo("SyncTensorsGraph.97", 1, "copy.clone", 0, 5));
+	add(hlo("SyncTensorsGraph.8", 2, "copy", 0, 9));
+	add(hlo("SyncTensorsGraph.8", 2, "dot", 0, 9));
+	module_names(names);
+	ck_assert_str_eq(names[0], names[1]);
+	ck_assert(str_has_prefix(str_of(names[0]), STR("hlo_module SyncTensorsGraph.* {")));
+	/* the same in every version on every machine: stores keep it */
+	ck_assert_str_eq(names[0], "hlo_module SyncTensorsGraph.* {3938dcf95d60732d}");
+}
+END_TEST
+
+START_TEST(another_op_makes_another_module)
+{
+	char names[2][600];
+
+	add(hlo("jit_f", 1, "dot", 0, 5));
+	add(hlo("jit_f", 2, "dot", 0, 5));
+	add(hlo("jit_f", 2, "copy", 0, 5));
+	module_names(names);
+	ck_assert_str_ne(names[0], names[1]);
+}
+END_TEST
+
+/* ---- windows */
+
+START_TEST(a_window_has_hlo_ops_modules_steps_and_gaps)
+{
+	static const char *const basis[OP_BASES] = { "none", "device", "cpu" };
+	struct xla_event step;
+	struct window w = { .service = STR("s"), .host = STR("h") };
+	struct err e = { 0 };
+	struct arena a;
+	int64_t first_ns;
+
+	for (int64_t i = 0; i < 2; i++) {
+		step = event("train", i * 100, 90);
+		step.has_step = true;
+		add(step);
+		add(event("Execute", i * 100 + 5, 40));
+		add_run(hlo("jit_f", 1, "dot.1", i * 100 + 10, 20), (uint64_t)i);
+		add_run(hlo("jit_f", 1, "dot.2", i * 100 + 40, 30), (uint64_t)i);
+	}
+	add_run(hlo("jit_f", 1, "dot.1", 300, 20),
+		3); /* behind the last step: counted, but launches nothing */
+	ck_assert_int_eq(xla_settle(&trace, &e), OK);
+	arena_init(&a, 1 << 20);
+	ck_assert_int_eq(fold_trace(&trace, &a, &w, &first_ns, &e), OK);
+	ck_assert_msg(window_check(&w, &e) == OK, "%s", e.text);
+	for (size_t i = 0; i < w.n_ops; i++) {
+		const struct op_summary *op = &w.ops[i];
+
+		buf_fmt(&said, "%s %.*s %" PRIu64 " %" PRId64 "/%" PRId64 " %" PRIu64 " %s\n",
+			op_kind_name(op->kind), STR_ARG(op->name), op->calls, op->device_total_ns,
+			op->device_self_ns, op->orphan_calls, basis[op->basis]);
+	}
+	ck_assert_str_eq(buf_view(&said).p,
+		"step train 2 0/0 0 cpu\n"
+		"region hlo_module jit_f {d1d066da287e7cd8} 3 120/0 0 none\n"
+		"runtime Execute 2 0/0 0 device\n"
+		"hlo dot 5 120/120 5 device\n"
+		"gap device 3 60/0 0 device\n");
+	ck_assert_uint_eq(w.steps, 2);
+	ck_assert_int_eq(w.steps_from, STEPS_MARKER);
+	ck_assert(w.has_device);
+	ck_assert_uint_eq(w.launches, 4);
+	ck_assert_uint_eq(w.events, 9);
+	ck_assert_int_eq(w.dur_ns, 320);
+	ck_assert(str_eq(w.gauges[0].name, STR("device_busy")) && w.gauges[0].value == 120);
+	ck_assert(str_eq(w.gauges[0].labels[0].value, STR("/host:CPU")));
+	window_fini(&w);
+	arena_fini(&a);
+}
+END_TEST
+
+START_TEST(devices_on_threads_of_the_host_are_told_apart)
+{
+	struct xla_event ev = hlo("m", 1, "x", 0, 5);
+
+	ev.has_ordinal = true;
+	add(ev);
+	ev.ordinal = 1;
+	add(ev);
+	ck_assert_uint_eq(intern_count(&trace.pids), 2);
+	ck_assert(str_eq(intern_name(&trace.pids, 1), STR("/host:CPU:1")));
+}
+END_TEST
+
+Suite *suite_xla(void)
+{
+	Suite *s = suite_create("xla");
+	TCase *t = tcase_create("xla");
+
+	tcase_add_checked_fixture(t, begin, over);
+	tcase_add_test(t, a_base_name_has_no_numbers_of_copies);
+	tcase_add_test(t, executions_are_distinct_runs_or_the_largest_count_of_an_op);
+	tcase_add_test(t, programs_of_one_name_are_modules_of_their_own_and_rows_together);
+	tcase_add_test(t, frames_and_twins_are_no_rows);
+	tcase_add_test(t, of_a_device_only_hlo_events_and_copies_are_rows);
+	tcase_add_test(t, what_was_nested_in_picoseconds_is_nested_in_nanoseconds);
+	tcase_add_test(t, impossible_times_are_counted);
+	tcase_add_test(t, a_module_is_the_same_by_the_set_of_its_ops);
+	tcase_add_test(t, another_op_makes_another_module);
+	tcase_add_test(t, a_window_has_hlo_ops_modules_steps_and_gaps);
+	tcase_add_test(t, devices_on_threads_of_the_host_are_told_apart);
+	suite_add_tcase(s, t);
+	return s;
+}

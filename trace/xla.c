@@ -1,0 +1,416 @@
+#include "trace/xla.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/enc.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "trace/normalise.h"
+
+enum { MODULES_MAX = 1000000, ROWS_MAX = 4000000, KEY_MAX = 1 << 20, TEXT_MAX = 200, PS = 1000 };
+
+/* An op of a module. */
+struct hlo {
+	uint32_t module;
+	uint32_t name; /* of the trace's names */
+	uint64_t count;
+	int64_t total_ns;
+};
+
+struct run {
+	uint32_t module;
+	uint64_t id;
+};
+
+VEC(module_list, struct xla_module);
+VEC(hlo_list, struct hlo);
+VEC(run_list, struct run);
+
+struct xla {
+	struct intern module_keys; /* program (or nothing) and name → index into modules */
+	struct intern hlo_keys;	   /* module and hlo_op → index into hlos */
+	struct module_list modules;
+	struct hlo_list hlos;
+	struct run_list runs; /* again wherever another run of the module came in between */
+	struct buf key;
+};
+
+void xla_begin(struct trace *t)
+{
+	struct xla *x = mem_get(sizeof(*x));
+
+	intern_init(&x->module_keys, &t->arena, MODULES_MAX);
+	intern_init(&x->hlo_keys, &t->arena, ROWS_MAX);
+	x->modules.cap = MODULES_MAX;
+	x->hlos.cap = ROWS_MAX;
+	x->runs.cap = t->events.cap;
+	buf_init(&x->key, KEY_MAX);
+	t->xla = x;
+	t->device = "XLA";
+}
+
+void xla_free(struct xla *x)
+{
+	if (x == NULL)
+		return;
+	intern_fini(&x->module_keys);
+	intern_fini(&x->hlo_keys);
+	vec_fini(&x->modules);
+	vec_fini(&x->hlos);
+	vec_fini(&x->runs);
+	buf_fini(&x->key);
+	mem_free(x);
+}
+
+bool xla_is_device(struct str process)
+{
+	return str_has_prefix(process, STR("/device:"));
+}
+
+static bool is_digits(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return s.n > 0;
+}
+
+struct str hlo_base_name(struct str op)
+{
+	for (;;) {
+		size_t dot = op.n;
+
+		while (dot > 0 && op.p[dot - 1] != '.')
+			dot--;
+		if (dot < 2 || !(is_digits(str_from(op, dot)) || str_eq(str_from(op, dot), STR("clone"))))
+			return op;
+		op = str_upto(op, dot - 1);
+	}
+}
+
+/* ---- what an event is */
+
+enum sort { NOTHING, HLO, STEP, HOST_CALL, DEVICE_COPY, DEVICE_FILL };
+
+static bool begins(struct str name, const char *one, const char *two)
+{
+	return str_has_prefix(name, str_of(one)) || str_has_prefix(name, str_of(two));
+}
+
+static enum sort sort_of(const struct xla_event *ev)
+{
+	bool device = xla_is_device(ev->process);
+
+	if (ev->hlo_op.p != NULL)
+		return device && ev->beside ? NOTHING : HLO;
+	if (device)
+		return begins(ev->name, "Memcpy", "memcpy")    ? DEVICE_COPY
+			: begins(ev->name, "Memset", "memset") ? DEVICE_FILL
+							       : NOTHING;
+	if (str_has_prefix(ev->name, STR("$")) || str_has_prefix(ev->name, STR("end: ")))
+		return NOTHING;
+	return ev->has_step ? STEP : HOST_CALL;
+}
+
+static enum event_cat cat_of(enum sort sort)
+{
+	switch (sort) {
+	case HLO: return CAT_HLO;
+	case STEP: return CAT_USER_ANNOTATION;
+	case DEVICE_COPY: return CAT_MEMCPY;
+	case DEVICE_FILL: return CAT_MEMSET;
+	case NOTHING:
+	case HOST_CALL: break;
+	}
+	return CAT_RUNTIME;
+}
+
+static int64_t ns_below(int64_t ps)
+{
+	return ps / PS - (ps % PS < 0);
+}
+
+static int64_t ns_nearest(int64_t ps)
+{
+	return ps / PS + (ps % PS >= PS / 2);
+}
+
+/* ---- rows and modules */
+
+static struct str number_text(uint64_t n, char out[24])
+{
+	return str_make(out, (size_t)snprintf(out, 24, "%" PRIu64, n));
+}
+
+static uint32_t module_of(struct xla *x, const struct xla_event *ev)
+{
+	char text[24];
+	struct xla_module *m;
+	uint32_t id;
+
+	buf_reset(&x->key);
+	buf_str(&x->key, ev->has_program ? number_text(ev->program, text) : STR(""));
+	buf_byte(&x->key, '\037');
+	buf_str(&x->key, ev->hlo_module);
+	id = x->key.rc == OK ? intern_id(&x->module_keys, buf_view(&x->key)) : INTERN_NONE;
+	if (id == INTERN_NONE ||
+		id > x->modules.n) /* numbers are given in order: one before it found no room */
+		return INTERN_NONE;
+	if (id < x->modules.n)
+		return id;
+	m = vec_push(&x->modules);
+	if (m == NULL)
+		return INTERN_NONE;
+	m->name = intern_name(&x->module_keys, id);
+	m->name = str_from(m->name, str_find_byte(m->name, '\037') + 1);
+	return id;
+}
+
+static struct hlo *hlo_of(struct trace *t, uint32_t module, struct str op)
+{
+	struct xla *x = t->xla;
+	uint8_t bytes[4];
+	struct hlo *h;
+	uint32_t id, name;
+
+	enc_put32(bytes, module);
+	buf_reset(&x->key);
+	buf_add(&x->key, bytes, sizeof(bytes));
+	buf_str(&x->key, op);
+	id = x->key.rc == OK ? intern_id(&x->hlo_keys, buf_view(&x->key)) : INTERN_NONE;
+	if (id == INTERN_NONE || id > x->hlos.n)
+		return NULL;
+	if (id < x->hlos.n)
+		return &x->hlos.v[id];
+	name = trace_names_id(&t->names, op);
+	if (name == INTERN_NONE)
+		return NULL;
+	h = vec_push(&x->hlos);
+	if (h != NULL)
+		*h = (struct hlo){ .module = module, .name = name };
+	return h;
+}
+
+static bool note_run(struct xla *x, uint32_t module, uint64_t id)
+{
+	struct xla_module *m = &x->modules.v[module];
+	struct run *run;
+
+	if (m->has_runs && m->last_run == id)
+		return true;
+	run = vec_push(&x->runs);
+	if (run == NULL)
+		return false;
+	*run = (struct run){ module, id };
+	m->has_runs = true;
+	m->last_run = id;
+	return true;
+}
+
+static struct hlo *hlo_of_event(struct trace *t, const struct xla_event *ev)
+{
+	uint32_t module = module_of(t->xla, ev);
+
+	if (module == INTERN_NONE || (ev->has_run && !note_run(t->xla, module, ev->run)))
+		return NULL;
+	return hlo_of(t, module, ev->hlo_op);
+}
+
+static void count_hlo(struct xla *x, struct hlo *h, int64_t ns)
+{
+	struct xla_module *m = &x->modules.v[h->module];
+
+	h->count++;
+	h->total_ns = ns_add(h->total_ns, ns);
+	m->device_ns = ns_add(m->device_ns, ns);
+	if (h->count > m->most)
+		m->most = h->count;
+}
+
+/* ---- events */
+
+/* A device is a process of its own; devices that run on threads of the host are told apart by number. */
+static uint32_t thread_of(struct trace *t, const struct xla_event *ev, enum sort sort)
+{
+	struct str process = str_upto(ev->process, TEXT_MAX - 32);
+	char text[TEXT_MAX];
+
+	if (sort == HLO && ev->has_ordinal && !xla_is_device(process))
+		process = str_make(text,
+			(size_t)snprintf(text, sizeof(text), "%.*s:%" PRIu64, STR_ARG(process), ev->ordinal));
+	return trace_thread(t, process, ev->thread);
+}
+
+static uint32_t name_of(struct trace *t, const struct xla_event *ev, enum sort sort)
+{
+	uint32_t id = trace_names_id(&t->names, ev->name);
+
+	if (id != INTERN_NONE && sort == STEP)
+		t->names.flags[id] |= NAME_STEP;
+	return id;
+}
+
+static void set_times(struct trace_event *out, const struct xla_event *ev, int64_t end_ps, enum sort sort)
+{
+	out->start_ns = ns_below(ev->start_ps);
+	out->dur_ns = event_cat_info(cat_of(sort))->class == EVENT_DEVICE ? ns_nearest(ev->dur_ps)
+									  : ns_below(end_ps) - out->start_ns;
+}
+
+void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *report)
+{
+	enum sort sort = sort_of(ev);
+	struct trace_event *out;
+	struct hlo *h = NULL;
+	uint32_t thread, name;
+	int64_t end_ps;
+
+	if (sort == NOTHING)
+		return;
+	if (ev->dur_ps < 0 || __builtin_add_overflow(ev->start_ps, ev->dur_ps, &end_ps)) {
+		trace_report_add(report, TRACE_BAD_NUMBER, 1, ev->offset);
+		return;
+	}
+	if (sort == HLO)
+		h = hlo_of_event(t, ev);
+	name = sort != HLO ? name_of(t, ev, sort) : h != NULL ? h->name : INTERN_NONE;
+	thread = name == INTERN_NONE ? INTERN_NONE : thread_of(t, ev, sort);
+	out = thread == INTERN_NONE ? NULL : vec_push(&t->events);
+	if (out == NULL) {
+		trace_report_add(report, TRACE_TOO_MANY, 1, ev->offset);
+		return;
+	}
+	set_times(out, ev, end_ps, sort);
+	out->name = name;
+	out->thread = thread & (EVENT_THREADS_MAX - 1);
+	out->cat = (unsigned)cat_of(sort) & 15;
+	if (h != NULL)
+		count_hlo(t->xla, h, out->dur_ns);
+}
+
+/* ---- executions and identities */
+
+static int compare_runs(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void count_executions(struct xla *x)
+{
+	if (x->runs.n > 0)
+		qsort(x->runs.v, x->runs.n, sizeof(*x->runs.v), compare_runs);
+	for (size_t i = 0; i < x->runs.n; i++)
+		if (i == 0 || compare_runs(&x->runs.v[i], &x->runs.v[i - 1]) != 0)
+			x->modules.v[x->runs.v[i].module].executions++;
+	vec_each(m, &x->modules)
+		if (!m->has_runs)
+			m->executions = m->most;
+	vec_fini(&x->runs);
+}
+
+/* The sum of the hashes of a module's distinct base names: the same in whatever order they came. */
+static int identify(struct trace *t, struct err *e)
+{
+	struct xla *x = t->xla;
+	struct arena keys;
+	struct intern seen;
+	int rc = OK;
+
+	arena_init(&keys, (size_t)1 << 30);
+	intern_init(&seen, &keys, ROWS_MAX);
+	vec_each(h, &x->hlos) {
+		struct str base = hlo_base_name(trace_name(t, h->name));
+		size_t known = intern_count(&seen);
+		uint8_t bytes[4];
+
+		enc_put32(bytes, h->module);
+		buf_reset(&x->key);
+		buf_add(&x->key, bytes, sizeof(bytes));
+		buf_str(&x->key, base);
+		if (intern_id(&seen, buf_view(&x->key)) == INTERN_NONE)
+			rc = err_set(e, E_NOMEM, "no memory for the ops of %zu modules", x->modules.n);
+		else if (intern_count(&seen) > known)
+			x->modules.v[h->module].identity += hash64(base.p, base.n, 0);
+	}
+	intern_fini(&seen);
+	arena_fini(&keys);
+	return rc;
+}
+
+int xla_settle(struct trace *t, struct err *e)
+{
+	count_executions(t->xla);
+	return identify(t, e);
+}
+
+size_t xla_modules(const struct trace *t)
+{
+	return t->xla == NULL ? 0 : t->xla->modules.n;
+}
+
+const struct xla_module *xla_module(const struct trace *t, size_t i)
+{
+	return &t->xla->modules.v[i];
+}
+
+void xla_module_name(const struct xla_module *m, struct buf *out)
+{
+	struct buf scratch;
+
+	buf_init(&scratch, KEY_MAX * 2);
+	buf_text(out, "hlo_module ");
+	buf_str(out, normalise_name(m->name, 256, &scratch));
+	buf_fmt(out, " {%016" PRIx64 "}", m->identity);
+	buf_fini(&scratch);
+}
+
+/* ---- the table by module */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct xla_row *x = a, *y = b;
+	int by_module = str_cmp(x->module, y->module);
+
+	return by_module != 0 ? by_module : str_cmp(x->op, y->op);
+}
+
+int xla_table_make(struct xla_table *out, const struct trace *t, struct err *e)
+{
+	const struct xla *x = t->xla;
+	size_t n = x == NULL ? 0 : x->hlos.n, kept = 0;
+
+	*out = (struct xla_table){ .v = mem_try((n + 1) * sizeof(*out->v)) };
+	if (out->v == NULL)
+		return err_set(e, E_NOMEM, "no memory for %zu rows", n);
+	for (size_t i = 0; i < n; i++)
+		out->v[i] = (struct xla_row){
+			.module = x->modules.v[x->hlos.v[i].module].name,
+			.op = trace_name(t, x->hlos.v[i].name),
+			.count = x->hlos.v[i].count,
+			.total_ns = x->hlos.v[i].total_ns,
+		};
+	qsort(out->v, n, sizeof(*out->v), compare_rows);
+	for (size_t i = 0; i < n; i++) {
+		if (kept == 0 || compare_rows(&out->v[kept - 1], &out->v[i]) != 0) {
+			out->v[kept++] = out->v[i];
+			continue;
+		}
+		out->v[kept - 1].count += out->v[i].count;
+		out->v[kept - 1].total_ns = ns_add(out->v[kept - 1].total_ns, out->v[i].total_ns);
+	}
+	out->n = kept;
+	return OK;
+}
+
+void xla_table_fini(struct xla_table *xt)
+{
+	if (xt == NULL)
+		return;
+	mem_free(xt->v);
+	*xt = (struct xla_table){ 0 };
+}

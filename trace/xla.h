@@ -1,0 +1,84 @@
+/* xla.h — what traces of JAX and PyTorch/XLA have beside their events: rows by module, and how often each module ran.
+ * The readers (xplane.h, xla_json.h) hand in events as they find them; what comes out is a struct trace like any other,
+ * so that keyavg and fold work on it, with this beside it:
+ *
+ *	HLO events	device rows (CAT_HLO) under their hlo_op, whatever thread they stand on
+ *	step_num	the event is a step (CAT_USER_ANNOTATION, NAME_STEP)
+ *	other events	of the host: calls into the runtime (CAT_RUNTIME), nested by time. Of a device: copies and fills; what else
+ *			stands there only sums up HLO events (its lines "XLA Modules", "Steps" and so on)
+ *	no rows		"$file:line function" (Python frames), "end: NAME" (twins of HLO events, with little time or none), HLO
+ *			events of a device outside its line "XLA Ops" where it has one
+ *
+ * Times are picoseconds from the trace's own zero. A host event's end is rounded like its start, downwards, so that what
+ * was nested stays nested; an HLO event's duration is rounded to the nearest nanosecond.
+ *
+ * Inside a file a module is (hlo_module, program_id). Both change from compilation to compilation, so across files its
+ * identity is a hash of the set of its ops' names, each without trailing ".N" and ".clone" (hlo_base_name). A window holds
+ * a module as an op of kind region:
+ *
+ *	hlo_module jit_step {0123456789abcdef}	name for people, normalised; then the identity
+ *		calls		executions: distinct run_ids, or where there are none the largest count of any of its ops
+ *		device_total_ns	of its HLO events
+ *		self times	0: its ops have rows of their own (kind hlo), summed over modules
+ *
+ * The window is cut at both ends: of an execution that stands half in it the ops that were seen count, and so may the
+ * execution. Runs on: one thread at a time. Memory: 80 bytes a row and a module, 16 an execution. */
+#ifndef TRACE_XLA_H
+#define TRACE_XLA_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "trace/event.h"
+#include "trace/report.h"
+
+struct xla_event {
+	uint64_t offset; /* in the file, for the report */
+	int64_t start_ps, dur_ps;
+	struct str name;
+	struct str process; /* "/host:CPU", "/device:TPU:0", or a number */
+	struct str thread;
+	bool beside;		       /* a device has a line "XLA Ops", and this is not on it */
+	struct str hlo_op, hlo_module; /* p is NULL where there is none */
+	bool has_program, has_run, has_ordinal, has_step;
+	uint64_t program, run, ordinal;
+};
+
+/* A trace that is to become one of XLA. */
+void xla_begin(struct trace *t);
+void xla_free(struct xla *x);
+/* Adds the event, or counts in the report why not. */
+void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *report);
+/* All events are there: finds out about executions and identities. */
+int xla_settle(struct trace *t, struct err *e) MUST_USE;
+
+struct str hlo_base_name(struct str op); /* "fusion.clone.12" → "fusion" */
+bool xla_is_device(struct str process);
+
+struct xla_module {
+	struct str name; /* as in the file; lives in the trace */
+	uint64_t executions;
+	int64_t device_ns;
+	uint64_t identity;
+	/* while reading */
+	uint64_t most, last_run;
+	bool has_runs;
+};
+size_t xla_modules(const struct trace *t); /* 0 where it is no XLA trace */
+const struct xla_module *xla_module(const struct trace *t, size_t i);
+/* Its name in a window. */
+void xla_module_name(const struct xla_module *m, struct buf *out);
+
+/* Rows by the file's own names, programs of one name together, ordered by module and op bytewise. */
+struct xla_row {
+	struct str module, op;
+	uint64_t count;
+	int64_t total_ns;
+};
+struct xla_table {
+	struct xla_row *v;
+	size_t n;
+};
+int xla_table_make(struct xla_table *out, const struct trace *t, struct err *e) MUST_USE;
+void xla_table_fini(struct xla_table *xt);
+
+#endif
