@@ -62,7 +62,7 @@ static bool is_wanted(struct str name)
 	if (str_has_prefix(name, STR(".")) || str_has_suffix(name, STR(".meta.json")))
 		return false;
 	return str_has_suffix(name, STR(".json")) || str_has_suffix(name, STR(".json.gz")) ||
-	       str_has_suffix(name, STR(".json.zst"));
+	       str_has_suffix(name, STR(".json.zst")) || str_has_suffix(name, STR(".xplane.pb"));
 }
 
 static int list_files(struct arena *a, const char *dir, struct paths *out, struct err *e)
@@ -103,7 +103,7 @@ static int read_folder(struct side *s, const char *dir, struct err *e)
 	arena_init(&a, PATHS_BYTES_MAX);
 	rc = list_files(&a, dir, &files, e);
 	if (rc == OK && files.n == 0)
-		rc = err_set(e, E_FORMAT, "%s: no traces in this folder (no names that end in .json, .json.gz or .json.zst)",
+		rc = err_set(e, E_FORMAT, "%s: no traces in this folder (no names that end in .json, .json.gz, .json.zst or .xplane.pb)",
 			dir);
 	if (files.n > 1)
 		qsort(files.v, files.n, sizeof(*files.v), cmp_path);

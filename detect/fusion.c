@@ -164,7 +164,7 @@ struct op_change fusion_regions(const struct optable *t)
 	for (size_t i = 0; i < t->n_rows; i++) {
 		const struct optable_row *r = &t->rows[i];
 
-		if (r->name->class != NAME_MODULE)
+		if (r->name->class != NAME_MODULE || r->name->has_rows)
 			continue;
 		add_change(&all, r);
 		if (t->region.name == NULL && r->before.time_ns > most_ns) {
@@ -199,7 +199,7 @@ static bool is_new_module(const struct optable_row *r)
 }
 
 /* Modules that are called less, together; shown as the one with most time. */
-static struct op_change lost_modules(const struct optable *t)
+static struct op_change lost_modules(const struct optable *t, bool *has_rows)
 {
 	struct op_change lost = { .op = { NULL, 0 } };
 	double most_ns = -1;
@@ -213,19 +213,28 @@ static struct op_change lost_modules(const struct optable *t)
 		if (r->before.time_ns > most_ns) {
 			most_ns = r->before.time_ns;
 			lost.op = r->shown;
+			*has_rows = r->name->has_rows;
 		}
 	}
 	return lost;
 }
 
-/* What came in a module's place: new modules, and all gained work. */
-static const struct optable_row **with_new_modules(struct finder *f, size_t *n)
+/* What came in a module's place: new modules, and all gained work. Where the ops of modules have rows, their time is in
+ * the modules: those that are called more, and no work besides. */
+static bool is_in_its_place(const struct optable_row *r, bool has_rows)
+{
+	if (has_rows)
+		return r->name->has_rows && calls_up(r) > CALLS_EPS;
+	return is_new_module(r) || is_gained(r);
+}
+
+static const struct optable_row **with_new_modules(struct finder *f, bool has_rows, size_t *n)
 {
 	const struct optable_row **rows = arena_get_array(f->arena, f->t->n_rows, sizeof(struct optable_row *));
 
 	*n = 0;
 	for (size_t i = 0; rows != NULL && i < f->t->n_rows; i++)
-		if (is_new_module(&f->t->rows[i]) || is_gained(&f->t->rows[i]))
+		if (is_in_its_place(&f->t->rows[i], has_rows))
 			rows[(*n)++] = &f->t->rows[i];
 	if (*n > 1)
 		qsort(rows, *n, sizeof(struct optable_row *), by_time);
@@ -234,7 +243,8 @@ static const struct optable_row **with_new_modules(struct finder *f, size_t *n)
 
 static void find_modules(struct finder *f)
 {
-	struct op_change lost = lost_modules(f->t);
+	bool has_rows = false;
+	struct op_change lost = lost_modules(f->t, &has_rows);
 	double came = 0, n = lost.calls_per_step.before - lost.calls_per_step.after;
 	struct fusion_candidate c = { .lost = lost, .why = STR("module"), .lost_calls = n, .kappa = 1 }, *place;
 
@@ -243,7 +253,7 @@ static void find_modules(struct finder *f)
 			came += calls_up(&f->t->rows[i]);
 	if (n <= CALLS_EPS || came < MODULE_PIECES_MIN * n || f->t->after.launches <= f->t->before.launches)
 		return;
-	c.gained = with_new_modules(f, &c.n_gained);
+	c.gained = with_new_modules(f, has_rows, &c.n_gained);
 	for (size_t i = 0; i < c.n_gained; i++) {
 		c.gained_calls += calls_up(c.gained[i]);
 		c.gained_ns += time_up(c.gained[i]);

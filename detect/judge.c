@@ -320,7 +320,8 @@ int judge_changes(const struct side *before, const struct side *after, size_t li
 	if (*out != NULL && t.region.name != NULL)
 		push_change(*out, n, change_of(a, &t.region));
 	for (size_t i = 0; *out != NULL && i < t.n_rows; i++)
-		push_change(*out, n, change_of(a, &t.rows[i]));
+		if (!t.rows[i].name->has_rows) /* its ops are there */
+			push_change(*out, n, change_of(a, &t.rows[i]));
 	if (*n > 1)
 		qsort(*out, *n, sizeof(**out), cmp_moved);
 	if (*n > limit)

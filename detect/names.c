@@ -224,12 +224,28 @@ static bool read_pattern(const struct fusion_table *t, struct str raw, struct na
 	return false;
 }
 
+/* "hlo_module jit_step {0123456789abcdef}" (trace/xla.h): the set of its ops makes a module the same, and no name that a
+ * compiler gave it. */
+static void read_hlo_module(struct str raw, struct name *out)
+{
+	size_t brace = raw.n;
+
+	while (brace > 0 && raw.p[brace - 1] != '{')
+		brace--;
+	out->has_rows = str_has_prefix(raw, STR("hlo_module ")) && brace > 0;
+	if (out->has_rows)
+		out->key = str_from(raw, brace - 1);
+}
+
 void name_read(const struct fusion_table *t, struct str raw, struct arena *a, struct name *out)
 {
 	*out = (struct name){ .key = STR("") };
 	raw = arena_str(a, raw); /* with a NUL behind it, for the patterns */
-	if (read_pattern(t, raw, out))
+	if (read_pattern(t, raw, out)) {
+		if (out->class == NAME_MODULE)
+			read_hlo_module(raw, out);
 		return;
+	}
 	if (str_drop_prefix(&raw, STR("aten::")))
 		read_aten(t, raw, a, out);
 	else

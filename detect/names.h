@@ -30,6 +30,7 @@ struct name {
 	bool fusible;	/* a compiler could take it up: listed, or a kernel of inductor */
 	bool is_fused;	/* an entry of the table has its name */
 	bool transfer;	/* between host and device */
+	bool has_rows;	/* a module of XLA: its ops have rows of their own, and launch for themselves */
 	bool opaque;	/* in no list: no aten::, no kernel of inductor, no word that is known */
 	struct str *members; /* canonical, bytewise ascending, distinct */
 	size_t n_members;

@@ -272,6 +272,8 @@ static void add_row(struct optable_sums *s, const struct optable_row *r, const s
 		*host_ns += side->time_ns;
 		return;
 	}
+	if (r->name->has_rows)
+		return; /* all of it stands in its ops' rows */
 	s->total_ns += side->time_ns;
 	if (r->name->class == NAME_WORK)
 		s->launches += side->calls;

@@ -32,7 +32,7 @@ struct optable_row {
 
 struct optable_sums {
 	double launches;     /* calls of work and of regions */
-	double region_calls; /* of the level that has most, and of modules */
+	double region_calls; /* of the level that has most, and of modules whose ops have no rows */
 	double frames;	     /* distinct ones among the regions of a window */
 	double copies;
 	double total_ns;     /* all rows but book-keeping */

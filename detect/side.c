@@ -190,7 +190,7 @@ static void add_host_row(struct side_op *op, struct side_cell *cell, const struc
 	}
 	if (row->device_self_ns > 0 || no_times || is_region(op->name.class)) {
 		cell->device_calls += calls;
-		cell->device_ns += (double)row->device_self_ns;
+		cell->device_ns += (double)(op->name.has_rows ? row->device_total_ns : row->device_self_ns);
 	}
 	add_singles(op, row);
 }

@@ -39,7 +39,7 @@ static bool same_launches(const struct optable *t)
 /* Compiled code is the same graph only where launches are the same. A wrapper with device time launches by itself. */
 static bool is_comparable(const struct optable *t, const struct optable_row *r)
 {
-	if (r->on_cpu || r->before.calls <= 0 || r->after.calls <= 0 || r->before.time_ns <= 0 || r->after.time_ns <= 0)
+	if (r->on_cpu || r->name->has_rows || r->before.calls <= 0 || r->after.calls <= 0 || r->before.time_ns <= 0 || r->after.time_ns <= 0)
 		return false;
 	switch (r->name->class) {
 	case NAME_WORK:

@@ -272,6 +272,42 @@ static void check_real(void)
 	tap(op_slower <= 1, "an op seems slower in %u of %zu windows of the same code", op_slower, 2 * n);
 }
 
+/* ---- traces of XLA: one compiled graph a step, and the same op by op */
+
+static struct side *read_xla(const char *data, const char *name)
+{
+	char path[PATH_ROOM];
+	const char *paths[] = { path };
+
+	snprintf(path, sizeof(path), "%s/xla/%s", data, name);
+	return read_files(paths, 1);
+}
+
+static void check_xla(const char *data)
+{
+	static const struct {
+		const char *before, *after;
+		enum verdict_kind want;
+	} pairs[] = {
+		{ "jit.trace.json.gz", "eager.trace.json.gz", VERDICT_FUSION_LOST },
+		{ "jit.xplane.pb", "eager.xplane.pb", VERDICT_FUSION_LOST },
+		{ "jit.trace.json.gz", "eager.xplane.pb", VERDICT_FUSION_LOST },
+		{ "torch_xla_lazy.xplane.pb", "torch_xla_eager.xplane.pb", VERDICT_FUSION_LOST },
+		{ "eager.trace.json.gz", "jit.trace.json.gz", VERDICT_NONE },
+		{ "eager.xplane.pb", "jit.xplane.pb", VERDICT_NONE },
+		{ "torch_xla_eager.xplane.pb", "torch_xla_lazy.xplane.pb", VERDICT_NONE },
+		{ "jit.xplane.pb", "jit.trace.json.gz", VERDICT_NONE },
+		{ "eager.xplane.pb", "eager.trace.json.gz", VERDICT_NONE },
+		{ "torch_xla_lazy.xplane.pb", "torch_xla_lazy.xplane.pb", VERDICT_NONE },
+	};
+
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		enum verdict_kind got = judge_sides(read_xla(data, pairs[i].before), read_xla(data, pairs[i].after));
+
+		tap(got == pairs[i].want, "%s to %s is %s", pairs[i].before, pairs[i].after, name_of(got));
+	}
+}
+
 int main(void)
 {
 	const char *data = getenv("TRAINSPOTTER_TEST_DATA");
@@ -289,6 +325,7 @@ int main(void)
 	}
 	check_cases();
 	check_real();
+	check_xla(data);
 	printf("1..%u\n", done);
 	fusion_table_free(fusion);
 	return failed;

@@ -60,6 +60,10 @@ static void read_op(struct str text, struct op_summary *op)
 	op->cpu_total_ns = op->cpu_self_ns = ns;
 	if (!str_has_suffix(text, STR("@cpu")))
 		op->device_total_ns = op->device_self_ns = ns;
+	if (!str_has_prefix(text, STR("hlo_module ")))
+		return;
+	op->kind = OP_REGION;
+	op->device_self_ns = op->cpu_total_ns = op->cpu_self_ns = 0;
 }
 
 void sides_add(struct sides *s, struct side *side, uint64_t steps, const char *ops)

@@ -3,7 +3,8 @@
  *	sides_add(s->before, 1, "aten::mul 3 1164.5; aten::add 1 434.6; step 1 9100; gap 1 416");
  *
  * Each part is a name, calls and microseconds of device time, totals over the steps; "step" and "gap" are the step's time
- * and the gap between launches; "@cpu" behind a name places it on the host. */
+ * and the gap between launches; "@cpu" behind a name places it on the host. The time of "hlo_module NAME {…}" stands in
+ * its ops' rows, too. */
 #ifndef TESTS_UNIT_DETECT_SIDES_H
 #define TESTS_UNIT_DETECT_SIDES_H
 

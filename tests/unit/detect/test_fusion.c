@@ -126,6 +126,48 @@ START_TEST(a_module_that_becomes_another_is_a_new_name)
 }
 END_TEST
 
+static const char jitted[] = "hlo_module jit_step {aa} 1 1000; dot 2 700; add_fusion 3 300; step 1 1100";
+static const char op_by_op[] = "hlo_module jit_multiply {b1} 3 400; hlo_module jit_add {b2} 2 300; hlo_module jit_dot {b3} 2 "
+			       "900; dot 2 900; multiply 3 400; add 4 300; step 1 2000";
+
+START_TEST(a_module_of_xla_that_gives_way_to_many_is_lost_fusion)
+{
+	ck_assert_int_eq(sides_of(&s, jitted, op_by_op), VERDICT_FUSION_LOST);
+	expect_why("module");
+	ck_assert(str_eq(first()->op.op, STR("hlo_module jit_step {aa}")));
+	ck_assert_uint_eq(first()->n_replaced_by, 3); /* modules, and not their ops as well */
+	ck_assert_double_eq_tol(first()->net_ns_per_step, 600000, 1);
+	ck_assert_double_eq(s.verdict.launches_per_step.before, 5); /* ops launch, modules do not */
+	ck_assert_double_eq(s.verdict.launches_per_step.after, 9);
+}
+END_TEST
+
+START_TEST(modules_of_xla_that_become_one_are_none)
+{
+	ck_assert_int_eq(sides_of(&s, op_by_op, jitted), VERDICT_NONE);
+	sides_again(&s);
+	/* even where that one launches more */
+	ck_assert_int_eq(sides_of(&s, "hlo_module jit_a {a1} 4 400; hlo_module jit_b {a2} 4 400; a_fusion 4 400; b_fusion 4 400",
+				 "hlo_module jit_c {a3} 1 800; add 16 700; c_fusion 1 100"),
+		VERDICT_NONE);
+}
+END_TEST
+
+START_TEST(a_module_of_xla_is_known_by_its_ops_and_not_by_its_name)
+{
+	sides_add(&s, s.before, 1, "hlo_module SyncTensorsGraph.* {aa} 1 1000; dot 3 1000; step 1 1100");
+	sides_add(&s, s.after, 1, "hlo_module other {aa} 1 1000; dot 3 1000; hlo_module n {b} 3 100; add 3 100; step 1 1200");
+	ck_assert_int_eq(sides_judge(&s, JUDGE_DIFF), VERDICT_NONE);
+}
+END_TEST
+
+START_TEST(few_new_modules_of_xla_are_no_lost_fusion)
+{
+	ck_assert_int_eq(sides_of(&s, jitted, "hlo_module jit_step {ab} 1 1100; hlo_module jit_b {ac} 1 100; dot 2 700; add 4 500"),
+		VERDICT_NONE);
+}
+END_TEST
+
 START_TEST(a_kernel_split_in_two_is_lost_fusion)
 {
 	ck_assert_int_eq(sides_of(&s, "triton_per_fused__softmax_add_mul_1 24 960; aten::mm 9 100",
@@ -329,6 +371,10 @@ Suite *suite_fusion(void)
 	tcase_add_test(t, a_recompiled_graph_is_the_same_region);
 	tcase_add_test(t, a_module_that_gives_way_to_many_is_lost_fusion);
 	tcase_add_test(t, a_module_that_becomes_another_is_a_new_name);
+	tcase_add_test(t, a_module_of_xla_that_gives_way_to_many_is_lost_fusion);
+	tcase_add_test(t, modules_of_xla_that_become_one_are_none);
+	tcase_add_test(t, a_module_of_xla_is_known_by_its_ops_and_not_by_its_name);
+	tcase_add_test(t, few_new_modules_of_xla_are_no_lost_fusion);
 	tcase_add_test(t, a_kernel_split_in_two_is_lost_fusion);
 	tcase_add_test(t, a_kernel_replaced_by_its_ops_is_lost_fusion);
 	tcase_add_test(t, a_kernel_under_a_new_name_is_none);

@@ -79,6 +79,7 @@ START_TEST(every_row_has_a_class)
 		{ "neuron_graph_7", NAME_MODULE },
 		{ "MODULE_layer.neff", NAME_MODULE },
 		{ "model.neff", NAME_MODULE },
+		{ "hlo_module jit_step {0123456789abcdef}", NAME_MODULE },
 		{ "ProfilerStep*", NAME_BOOKKEEPING },
 		{ "ProfilerStep#7", NAME_BOOKKEEPING },
 		{ "TorchDynamo Cache Lookup", NAME_BOOKKEEPING },
