@@ -1,4 +1,4 @@
-/* trainspotter summarize — the key_averages() table of traces, and what the Neuron tools wrote. */
+/* trainspotter summarize — the key_averages() table of traces, HLO ops by module, and what the Neuron tools wrote. */
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -7,10 +7,10 @@
 #include "cli/cmd.h"
 #include "cli/keyavg_print.h"
 #include "cli/neuron_print.h"
+#include "cli/xla_print.h"
+#include "trace/dialect.h"
 #include "trace/input.h"
 #include "trace/neuron.h"
-#include "trace/probe.h"
-#include "trace/reader.h"
 
 enum format { FORMAT_TABLE, FORMAT_TSV, FORMAT_JSON, FORMATS };
 static const char *const format_names[FORMATS + 1] = { "table", "tsv", "json", NULL };
@@ -19,7 +19,7 @@ enum { ARENA_BYTES_MAX = 1 << 30, LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSE
 
 struct answers {
 	int64_t format, sort, limit, max_output;
-	bool by_engine;
+	bool by_engine, by_module;
 };
 
 static const struct opt opts[] = {
@@ -36,6 +36,9 @@ static const struct opt opts[] = {
 	{ .name = "by-engine", .type = OPT_FLAG, .offset = offsetof(struct answers, by_engine),
 		.help = "Of a Neuron device profile: calls and time of each opcode on each engine, without waiting for "
 			"semaphores. Other files are an error." },
+	{ .name = "by-module", .type = OPT_FLAG, .offset = offsetof(struct answers, by_module),
+		.help = "Of a trace of JAX or PyTorch/XLA: calls and time of each HLO op of each module, under the file's own "
+			"names. Other files are an error." },
 	{ .name = "max-output", .type = OPT_SIZE, .offset = offsetof(struct answers, max_output), .min = 1,
 		.max = INT64_MAX, .value = "SIZE", .help = "Refuse a file from which more than this comes out when it is "
 							   "decompressed (64GiB)." },
@@ -88,6 +91,7 @@ struct summary {
 	struct window *window; /* NULL for a trace */
 	struct arena arena;    /* the window's */
 	struct keyavg_table table;
+	struct xla_table modules; /* with --by-module */
 	struct trace_report report;
 	bool readable;
 	struct err error;
@@ -100,11 +104,11 @@ static int open_input(struct input **in, const char *name, const struct trace_li
 	return input_open(in, name, limits, e);
 }
 
-static int read_trace(struct summary *s, struct input *in, const struct trace_limits *limits)
+static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits)
 {
 	struct progress p = { .name = s->name, .terminal = isatty(STDERR_FILENO), .start_ns = clock_mono_ns() };
 	const struct trace_watcher watcher = { progress_block, &p };
-	int rc = trace_read(in, s->name, limits, &watcher, &s->report, &s->trace, &s->error);
+	int rc = dialect_read(kind, in, s->name, limits, &watcher, &s->report, &s->trace, &s->error);
 
 	progress_over(&p);
 	return rc == OK ? keyavg_table_make(&s->table, s->trace, &s->error) : rc;
@@ -122,23 +126,29 @@ static int read_neuron(struct summary *s, struct input *in, enum probe_kind kind
 }
 
 static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits,
-	bool by_engine)
+	const struct answers *a)
 {
 	int rc;
 
-	if (!probe_is_neuron(kind) && !by_engine) {
+	if (!probe_is_neuron(kind) && !a->by_engine) {
 		input_without_hash(in);
 		input_ahead(in);
-		return read_trace(s, in, limits);
+		rc = read_trace(s, in, kind, limits);
+		if (rc == OK && a->by_module && s->trace->xla != NULL)
+			return xla_table_make(&s->modules, s->trace, &s->error);
+	} else {
+		rc = probe_is_neuron(kind) ? read_neuron(s, in, kind) : OK;
 	}
-	rc = probe_is_neuron(kind) ? read_neuron(s, in, kind) : OK;
-	if (rc == OK && by_engine && kind != PROBE_NEURON_DEVICE)
-		rc = err_set(&s->error, E_FORMAT, "%s: --by-engine is for Neuron device profiles, and this is %s", s->name,
+	if (rc == OK && a->by_engine && kind != PROBE_NEURON_DEVICE)
+		return err_set(&s->error, E_FORMAT, "%s: --by-engine is for Neuron device profiles, and this is %s", s->name,
 			probe_sentence(kind));
+	if (rc == OK && a->by_module)
+		return err_set(&s->error, E_FORMAT, "%s: --by-module is for traces of JAX and PyTorch/XLA, and this is %s",
+			s->name, probe_sentence(kind));
 	return rc;
 }
 
-static void summary_read(struct summary *s, const char *name, const struct trace_limits *limits, bool by_engine)
+static void summary_read(struct summary *s, const char *name, const struct trace_limits *limits, const struct answers *a)
 {
 	const char *shown = str_eq(str_of(name), STR("-")) ? "standard input" : name;
 	enum probe_kind kind = PROBE_UNKNOWN;
@@ -151,7 +161,7 @@ static void summary_read(struct summary *s, const char *name, const struct trace
 	if (rc == OK)
 		rc = probe_input(in, shown, &kind, &s->error);
 	if (rc == OK)
-		rc = read_kind(s, in, kind, limits, by_engine);
+		rc = read_kind(s, in, kind, limits, a);
 	input_close(in);
 	s->readable = rc == OK;
 }
@@ -159,6 +169,7 @@ static void summary_read(struct summary *s, const char *name, const struct trace
 static void summary_fini(struct summary *s)
 {
 	keyavg_table_fini(&s->table);
+	xla_table_fini(&s->modules);
 	trace_free(s->trace);
 	window_fini(s->window);
 	mem_free(s->window);
@@ -208,7 +219,7 @@ static void warn(const struct summary *s)
 		fprintf(stderr, "%s: note: crossing: %llu (events end after one that they began in; they are not counted as "
 				"part of it)\n",
 			s->name, (unsigned long long)kt->crossings);
-	if (kt->orphan_ns > 0)
+	if (kt->orphan_ns > 0 && (s->trace == NULL || s->trace->xla == NULL)) /* no HLO event says which call launched it */
 		fprintf(stderr, "%s: note: %lld of %lld ns (%.0f %%) of device time belong to no op\n", s->name,
 			(long long)kt->orphan_ns, (long long)kt->self_device_ns,
 			100.0 * (double)kt->orphan_ns / (double)kt->self_device_ns);
@@ -228,7 +239,7 @@ static void json_skips(struct json_writer *w, const struct trace_skip *v, size_t
 	}
 }
 
-static void print_json(struct json_writer *w, const struct summary *s, bool by_engine, size_t limit)
+static void print_json(struct json_writer *w, const struct summary *s, const struct answers *a, size_t limit)
 {
 	const struct trace_skip *empty = trace_report_find(&s->report, TRACE_EMPTY_OBJECT);
 
@@ -249,8 +260,10 @@ static void print_json(struct json_writer *w, const struct summary *s, bool by_e
 	jw_key_i64(w, "self_cpu_ns", s->table.self_cpu_ns);
 	jw_key_i64(w, "self_device_ns", s->table.self_device_ns);
 	jw_key_i64(w, "orphan_ns", s->table.orphan_ns);
-	if (by_engine && s->readable)
+	if (a->by_engine && s->readable)
 		neuron_print_engines_json(s->window, w);
+	else if (a->by_module)
+		xla_print_json(&s->modules, limit, w);
 	else
 		keyavg_print_json(&s->table, limit, w);
 	if (s->window != NULL && s->readable)
@@ -272,7 +285,7 @@ static void print_neuron(const struct summary *s, const struct answers *a, size_
 		neuron_print_gauges(s->window, out);
 }
 
-static void print_text(const struct summary *s, const struct answers *a, size_t limit, bool titled, struct buf *out)
+static void print_text(struct summary *s, const struct answers *a, size_t limit, bool titled, struct buf *out)
 {
 	if (!s->readable)
 		return;
@@ -280,6 +293,10 @@ static void print_text(const struct summary *s, const struct answers *a, size_t 
 		buf_fmt(out, "# %s\n", s->name);
 	if (s->window != NULL)
 		print_neuron(s, a, limit, out);
+	else if (a->by_module && a->format == FORMAT_TSV)
+		xla_print_tsv(&s->modules, limit, out);
+	else if (a->by_module)
+		xla_print_table(&s->modules, limit, out);
 	else if (a->format == FORMAT_TSV)
 		keyavg_print_tsv(&s->table, limit, out);
 	else
@@ -309,10 +326,10 @@ static void summarize(char **files, int n, const struct answers *a, struct buf *
 	for (int i = 0; i < n; i++) {
 		struct summary s;
 
-		summary_read(&s, files[i], &limits, a->by_engine);
+		summary_read(&s, files[i], &limits, a);
 		sort(&s.table, a);
 		if (a->format == FORMAT_JSON)
-			print_json(w, &s, a->by_engine, (size_t)limit);
+			print_json(w, &s, a, (size_t)limit);
 		else
 			print_text(&s, a, (size_t)limit, n > 1, out);
 		warn(&s);
@@ -331,10 +348,12 @@ const struct opt_command cmd_summarize = {
 		  "what PyTorch's own key_averages() gives, to the nanosecond. A FILE of - is standard input. What could not be "
 		  "read is told on standard error: a reason, how many, and the byte offset of the first in the decompressed text. "
 		  "What the Neuron tools write is read too (neuron-explorer view's json and summary-json, neuron-monitor, "
-		  "neuron-ls -j): their ops in the same columns, then versions and gauges.",
+		  "neuron-ls -j): their ops in the same columns, then versions and gauges. So are traces of JAX and PyTorch/XLA "
+		  "(.trace.json.gz, .xplane.pb): HLO ops are device rows.",
 	.examples = "trainspotter summarize trace.json.gz    the table as PyTorch prints it\n"
 		    "trainspotter summarize --format tsv --sort self_cpu_ns a.json b.json    for other programs\n"
 		    "trainspotter summarize --by-engine profile.json    a Neuron device profile by engine and opcode\n"
+		    "trainspotter summarize --by-module host.xplane.pb    HLO ops by module\n"
 		    "curl -s URL | trainspotter summarize -    from a pipe\n",
 	.opts = opts,
 	.n_opts = COUNT(opts),

@@ -20,7 +20,8 @@ trainspotter_SOURCES = \
 	cli/ops.c cli/ops.h \
 	cli/optable_file.c cli/optable_file.h \
 	cli/remote.c cli/remote.h \
-	cli/table.c cli/table.h
+	cli/table.c cli/table.h \
+	cli/xla_print.c cli/xla_print.h
 trainspotter_LDADD = \
 	net/libnet.a detect/libdetect.a wire/libwire.a trace/libtrace.a profile/libprofile.a \
 	stat/libstat.a json/libjson.a base/libbase.a \

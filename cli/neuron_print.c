@@ -98,21 +98,6 @@ void neuron_print_engines_json(const struct window *w, struct json_writer *w_out
 	jw_end(w_out);
 }
 
-/* cli/table prints to a stream; what it prints goes to out. */
-static void add_table(struct table *t, struct buf *out)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-
-	if (f == NULL)
-		return;
-	table_print(t, f, false);
-	if (fclose(f) == 0)
-		buf_add(out, text, n);
-	free(text);
-}
-
 static void engine_cells(struct table *t, const struct engine_row *row, int64_t all_ns)
 {
 	const struct op_summary *op = row->op;
@@ -138,7 +123,7 @@ void neuron_print_engines_table(const struct window *w, struct buf *out)
 		all_ns = ns_add(all_ns, row.op->device_total_ns);
 	for (size_t i = 0; next_engine(w, &i, &row);)
 		engine_cells(t, &row, all_ns);
-	add_table(t, out);
+	table_print_to(t, out);
 	table_free(t);
 }
 
@@ -177,7 +162,7 @@ void neuron_print_gauges(const struct window *w, struct buf *out)
 	t = table_new(columns, COUNT(columns));
 	for (size_t i = 0; i < w->n_gauges; i++)
 		gauge_cells(t, &w->gauges[i]);
-	add_table(t, out);
+	table_print_to(t, out);
 	table_free(t);
 }
 

@@ -206,3 +206,17 @@ void cli_put_filled(FILE *out, struct str text, size_t indent, size_t at)
 	}
 	fputc('\n', out);
 }
+
+void table_print_to(const struct table *t, struct buf *out)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (f == NULL)
+		return;
+	table_print(t, f, false);
+	if (fclose(f) == 0)
+		buf_add(out, text, n);
+	free(text);
+}
