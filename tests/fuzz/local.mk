@@ -13,6 +13,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_text \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_wire \
+	tests/fuzz/fuzz_xplane \
 	tests/fuzz/fuzz_yaml
 
 EXTRA_DIST += tests/fuzz/corpus
@@ -68,3 +69,7 @@ tests_fuzz_fuzz_wire_LDADD = $(LINK_WIRE)
 tests_fuzz_fuzz_http_SOURCES = tests/fuzz/fuzz_http.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_http_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_http_LDADD = $(LINK_NET_PLAIN)
+
+tests_fuzz_fuzz_xplane_SOURCES = tests/fuzz/fuzz_xplane.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_xplane_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_xplane_LDADD = $(LINK_TRACE)
