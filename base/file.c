@@ -10,12 +10,28 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-int file_read_all(const char *path, struct buf *b, struct err *e)
+int file_open_regular(const char *path, struct err *e)
 {
-	int rc = OK, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	int rc;
 
 	if (fd < 0)
 		return err_sys(e, "%s", path);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd; /* O_NONBLOCK means nothing to it */
+	rc = err_set(e, E_UNSUPPORTED, "%s: is no regular file", path);
+	close(fd);
+	return rc;
+}
+
+/* Takes fd, which may be an error of open. */
+static int read_to_end(int fd, const char *path, struct buf *b, struct err *e)
+{
+	int rc = OK;
+
+	if (fd < 0)
+		return fd;
 	for (;;) {
 		char block[65536];
 		ssize_t n = read(fd, block, sizeof(block));
@@ -32,6 +48,18 @@ int file_read_all(const char *path, struct buf *b, struct err *e)
 	}
 	close(fd);
 	return rc < 0 ? rc : buf_finish(b, path, e);
+}
+
+int file_read_all(const char *path, struct buf *b, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return read_to_end(fd < 0 ? err_sys(e, "%s", path) : fd, path, b, e);
+}
+
+int file_read_regular(const char *path, struct buf *b, struct err *e)
+{
+	return read_to_end(file_open_regular(path, e), path, b, e);
 }
 
 int file_write_all(int fd, const void *p, size_t n, const char *path, struct err *e)

@@ -14,6 +14,11 @@
 /* The whole file into b (which has the ceiling); E_LIMIT names the file when it is larger. */
 int file_read_all(const char *path, struct buf *b, struct err *e) MUST_USE;
 
+/* For names that others may choose what stands under: a FIFO, a device or a folder is E_UNSUPPORTED, and never waited
+ * for. The first returns the fd. */
+int file_open_regular(const char *path, struct err *e) MUST_USE;
+int file_read_regular(const char *path, struct buf *b, struct err *e) MUST_USE;
+
 /* All n bytes, retried on EINTR and short writes. */
 int file_write_all(int fd, const void *p, size_t n, const char *path, struct err *e) MUST_USE;
 int file_pwrite_all(int fd, const void *p, size_t n, off_t at, const char *path, struct err *e) MUST_USE;

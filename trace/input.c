@@ -73,7 +73,14 @@ int input_open(struct input **out, const char *path, const struct trace_limits *
 {
 	struct input *in = input_new(limits);
 
-	return finish_open(out, in, input_raw_open(&in->raw, path, e), e);
+	return finish_open(out, in, input_raw_open(&in->raw, path, false, e), e);
+}
+
+int input_open_regular(struct input **out, const char *path, const struct trace_limits *limits, struct err *e)
+{
+	struct input *in = input_new(limits);
+
+	return finish_open(out, in, input_raw_open(&in->raw, path, true, e), e);
 }
 
 int input_open_fd(struct input **out, int fd, const char *name, const struct trace_limits *limits, struct err *e)

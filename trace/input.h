@@ -19,6 +19,8 @@ struct input;
 
 /* name stands in sentences. E_NOT_FOUND, E_DENIED, E_SYS; E_UNSUPPORTED for archives and compressions that are not read. */
 int input_open(struct input **out, const char *path, const struct trace_limits *limits, struct err *e) MUST_USE;
+/* The same of regular files only, without waiting for anything: E_UNSUPPORTED for a FIFO, a device, a folder. */
+int input_open_regular(struct input **out, const char *path, const struct trace_limits *limits, struct err *e) MUST_USE;
 int input_open_fd(struct input **out, int fd, const char *name, const struct trace_limits *limits, struct err *e)
 	MUST_USE; /* the fd stays the caller's */
 int input_open_memory(struct input **out, struct str bytes, const char *name, const struct trace_limits *limits,

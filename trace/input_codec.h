@@ -19,7 +19,7 @@ struct input_raw { /* the bytes of the file itself */
 	int64_t mtime_ns;
 	bool end;
 };
-int input_raw_open(struct input_raw *raw, const char *path, struct err *e) MUST_USE;
+int input_raw_open(struct input_raw *raw, const char *path, bool regular, struct err *e) MUST_USE;
 void input_raw_open_fd(struct input_raw *raw, int fd, const char *name);
 void input_raw_open_memory(struct input_raw *raw, struct str bytes, const char *name);
 void input_raw_close(struct input_raw *raw);

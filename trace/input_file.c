@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "trace/input_codec.h"
 
@@ -25,13 +26,20 @@ void input_raw_open_fd(struct input_raw *raw, int fd, const char *name)
 	raw->mtime_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 }
 
-int input_raw_open(struct input_raw *raw, const char *path, struct err *e)
+static int open_any(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+	return fd < 0 ? err_sys(e, "%s", path) : fd;
+}
+
+int input_raw_open(struct input_raw *raw, const char *path, bool regular, struct err *e)
+{
+	int fd = regular ? file_open_regular(path, e) : open_any(path, e);
+
 	if (fd < 0) {
 		init(raw, path);
-		return err_sys(e, "%s", path);
+		return fd;
 	}
 	input_raw_open_fd(raw, fd, path);
 	raw->own_fd = true;

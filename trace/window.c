@@ -101,7 +101,7 @@ static int sidecar_read(struct arena *a, const char *trace_path, struct sidecar 
 	if (!file_exists(path))
 		return OK;
 	buf_init(&b, SIDECAR_BYTES_MAX);
-	rc = file_read_all(path, &b, e);
+	rc = file_read_regular(path, &b, e);
 	if (rc == OK) {
 		rc = sidecar_parse(a, buf_view(&b), s, e);
 		if (rc < 0)
@@ -314,7 +314,7 @@ int window_from_file(struct arena *a, const char *path, const struct window_orig
 	*report = (struct trace_report){ 0 };
 	rc = sidecar_read(a, path, &sidecar, e);
 	if (rc == OK)
-		rc = input_open(&s.in, path, limits, e);
+		rc = input_open_regular(&s.in, path, limits, e);
 	if (rc == OK)
 		rc = probe_input(s.in, path, &kind, e);
 	if (rc == OK)

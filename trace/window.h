@@ -28,7 +28,8 @@ struct window_origin { /* empty slices where not known */
 /* What a file is, is told by its content (trace/probe.h): PyTorch traces, those of JAX and PyTorch/XLA
  * (trace/xla.h), and the outputs of the Neuron tools
  * (trace/neuron.h), whose host is the instance they name and whose labels go behind the sidecar's.
- * E_FORMAT where it is no trace at all or the sidecar is wrong, E_LIMIT past a limit, E_NOT_FOUND. A damaged trace is
+ * E_FORMAT where it is no trace at all or the sidecar is wrong, E_LIMIT past a limit, E_NOT_FOUND, E_UNSUPPORTED where either
+ * is no regular file (a FIFO is never waited for). A damaged trace is
  * OK: the window's flags and the report say what was lost. A trace without timed events is E_FORMAT here ("no timed
  * events"). The window's texts live in the arena; the caller calls window_fini. */
 int window_from_file(struct arena *a, const char *path, const struct window_origin *origin,

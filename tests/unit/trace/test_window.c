@@ -1,5 +1,8 @@
 #include "trace/window.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/hash.h"
 #include "tests/unit/trace/help.h"
 
@@ -227,6 +230,31 @@ START_TEST(what_another_program_must_decode_first_is_said)
 }
 END_TEST
 
+static const char *fifo(const char *name)
+{
+	const char *path = help_write(name, STR(""));
+
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	return path;
+}
+
+/* Somebody who may write to a watched folder must not be able to stop whoever reads it. */
+START_TEST(a_fifo_is_refused_and_not_waited_for)
+{
+	const struct window_origin nobody = { .source = STR("watch") };
+	const char *path = fifo("a.json");
+
+	ck_assert_int_eq(read_window(path, &nobody), E_UNSUPPORTED);
+	ck_assert_msg(strstr(e.text, "a.json: is no regular file") != NULL, "%s", e.text);
+
+	fifo("b.json.meta.json");
+	ck_assert_int_eq(read_window(help_write("b.json", str_of(one_op)), &nobody), E_UNSUPPORTED);
+	ck_assert_msg(strstr(e.text, "b.json.meta.json: is no regular file") != NULL, "%s", e.text);
+	ck_assert_int_eq(read_window("/dev/null", &nobody), E_UNSUPPORTED);
+}
+END_TEST
+
 START_TEST(without_a_base_time_a_window_starts_when_its_file_was_written)
 {
 	const struct window_origin origin = { .service = STR("s") };
@@ -255,6 +283,7 @@ Suite *suite_window(void)
 	tcase_add_test(tc, a_neuron_file_is_told_by_its_content_and_becomes_a_window);
 	tcase_add_test(tc, the_sidecar_of_a_neuron_file_knows_better);
 	tcase_add_test(tc, what_another_program_must_decode_first_is_said);
+	tcase_add_test(tc, a_fifo_is_refused_and_not_waited_for);
 	tcase_add_test(tc, without_a_base_time_a_window_starts_when_its_file_was_written);
 	suite_add_tcase(s, tc);
 	return s;
