@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "base/str.h"
 
 static const struct {
 	int code;
@@ -36,6 +37,12 @@ const char *code_name(int code)
 	return "unknown";
 }
 
+/* A sentence is one line, whatever file names and texts from outside are in it. */
+static void tame(struct err *e)
+{
+	e->text[str_tame(e->text, strlen(e->text), e->text)] = '\0';
+}
+
 int err_set(struct err *e, int code, const char *fmt, ...)
 {
 	va_list ap;
@@ -47,6 +54,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(e->text, sizeof(e->text), fmt, ap);
 	va_end(ap);
+	tame(e);
 	return code;
 }
 
@@ -64,6 +72,7 @@ int err_add(struct err *e, const char *fmt, ...)
 	va_end(ap);
 	if (n >= 0 && (size_t)n < sizeof(e->text))
 		snprintf(e->text + n, sizeof(e->text) - (size_t)n, ": %s", old);
+	tame(e);
 	return e->code;
 }
 
@@ -93,6 +102,7 @@ int err_sys(struct err *e, const char *fmt, ...)
 	va_end(ap);
 	if (n >= 0 && (size_t)n < sizeof(e->text))
 		snprintf(e->text + n, sizeof(e->text) - (size_t)n, ": %s", strerror(sys));
+	tame(e);
 	errno = sys;
 	return code;
 }

@@ -69,14 +69,6 @@ static bool site_may_print(struct log_site *site, uint32_t *held)
 	return false;
 }
 
-/* A line stays a line whatever its texts hold: control characters (and so the ends of lines) become spaces. */
-static void mend_controls(char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-			text[i] = ' ';
-}
-
 static void dump_kept(void)
 {
 	uint32_t next = atomic_load(&kept_next);
@@ -139,7 +131,7 @@ void log_line(struct log_site *site, enum log_level level, const char *event, co
 	va_end(ap);
 	while (n > 0 && line[n - 1] == ' ')
 		n--;
-	mend_controls(line, n);
+	n = str_tame(line, n, line); /* a line stays a line whatever its texts hold */
 	if (held > 0)
 		n += clip(snprintf(line + n, LINE_BYTES - n, " held=%" PRIu32, held), LINE_BYTES - n);
 	line[n++] = '\n';

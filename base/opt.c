@@ -18,6 +18,15 @@ struct parse { /* one command line being read */
 	struct err *e;
 };
 
+/* What was printed has to have arrived: with a full disk behind it, success would be a lie. */
+static int after_printing(const char *program, int status)
+{
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || status == EXIT_USAGE)
+		return status;
+	fprintf(stderr, "%s: standard output: not all of it could be written\n", program);
+	return EXIT_USAGE;
+}
+
 static void print_page(const struct buf *page)
 {
 	must(page->rc == OK);
@@ -64,7 +73,7 @@ static void obey_common_words(const struct parse *ps, struct str word, bool lett
 		print_version(ps->program);
 	else
 		return;
-	exit(0);
+	exit(after_printing(ps->program, 0));
 }
 
 static const struct opt *find_name(const struct opt_command *c, struct str name)
@@ -286,7 +295,7 @@ static int help_of(const struct opt_program *p, const char *word)
 	return 0;
 }
 
-int opt_main(const struct opt_program *p, int argc, char **argv)
+static int run_command(const struct opt_program *p, int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 	const struct opt_command *c = find_command(p, str_of(word));
@@ -308,4 +317,9 @@ int opt_main(const struct opt_program *p, int argc, char **argv)
 		return 0;
 	}
 	return unknown_command(p, word);
+}
+
+int opt_main(const struct opt_program *p, int argc, char **argv)
+{
+	return after_printing(p->name, run_command(p, argc, argv));
 }

@@ -207,3 +207,17 @@ bool str_copy_to(struct str s, char *dst, size_t cap)
 	dst[n] = '\0';
 	return n == s.n && memchr(dst, '\0', n) == NULL;
 }
+
+size_t str_tame(const char *p, size_t n, char *out)
+{
+	size_t made = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)p[i];
+		bool c1 = c == 0xc2 && i + 1 < n && (unsigned char)p[i + 1] >= 0x80 && (unsigned char)p[i + 1] < 0xa0;
+
+		out[made++] = c < ' ' || c == 0x7f || c1 ? '?' : p[i];
+		i += c1;
+	}
+	return made;
+}

@@ -67,6 +67,11 @@ int str_to_double(struct str s, double *out) MUST_USE; /* independent of the loc
 size_t str_chars(struct str s);			       /* how many */
 struct str str_upto_chars(struct str s, size_t n_chars); /* the first of them */
 
+/* For a terminal or a log: control characters (C0, DEL, and C1 as UTF-8) become '?', so that a name out of a trace, a folder or an
+ * answer can neither move the cursor nor end a line. Returns how many bytes out got, never more than there were; out
+ * may be p. */
+size_t str_tame(const char *p, size_t n, char *out);
+
 /* Copies with a NUL, cut to cap - 1 bytes; returns false when something was cut or holds a NUL. */
 bool str_copy_to(struct str s, char *dst, size_t cap);
 

@@ -87,6 +87,7 @@ static void progress_over(const struct progress *p)
 /* ---- one file */
 struct summary {
 	const char *name;
+	const char *label;     /* the name as a terminal may see it; in the arena */
 	struct trace *trace;   /* NULL for a Neuron file */
 	struct window *window; /* NULL for a trace */
 	struct arena arena;    /* the window's */
@@ -106,7 +107,7 @@ static int open_input(struct input **in, const char *name, const struct trace_li
 
 static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits)
 {
-	struct progress p = { .name = s->name, .terminal = isatty(STDERR_FILENO), .start_ns = clock_mono_ns() };
+	struct progress p = { .name = s->label, .terminal = isatty(STDERR_FILENO), .start_ns = clock_mono_ns() };
 	const struct trace_watcher watcher = { progress_block, &p };
 	int rc = dialect_read(kind, in, s->name, limits, &watcher, &s->report, &s->trace, &s->error);
 
@@ -148,6 +149,17 @@ static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, 
 	return rc;
 }
 
+static const char *label_of(struct arena *a, const char *name)
+{
+	size_t n = strlen(name);
+	char *label = arena_get(a, n + 1);
+
+	if (label == NULL)
+		return "?";
+	label[str_tame(name, n, label)] = '\0';
+	return label;
+}
+
 static void summary_read(struct summary *s, const char *name, const struct trace_limits *limits, const struct answers *a)
 {
 	const char *shown = str_eq(str_of(name), STR("-")) ? "standard input" : name;
@@ -157,6 +169,7 @@ static void summary_read(struct summary *s, const char *name, const struct trace
 
 	*s = (struct summary){ .name = shown };
 	arena_init(&s->arena, ARENA_BYTES_MAX);
+	s->label = label_of(&s->arena, shown);
 	rc = open_input(&in, name, limits, &s->error);
 	if (rc == OK)
 		rc = probe_input(in, shown, &kind, &s->error);
@@ -198,7 +211,7 @@ static void warn_reason(const struct summary *s, enum trace_reason reason)
 
 	if (skip == NULL)
 		return;
-	fprintf(stderr, "%s: %s: %s: %llu", s->name, reason < TRACE_LOSSES ? "warning" : "note", skip->reason,
+	fprintf(stderr, "%s: %s: %s: %llu", s->label, reason < TRACE_LOSSES ? "warning" : "note", skip->reason,
 		(unsigned long long)skip->count);
 	if (reason <= TRACE_TRAILING_GARBAGE)
 		fprintf(stderr, ", first at byte %llu", (unsigned long long)skip->offset);
@@ -218,13 +231,13 @@ static void warn(const struct summary *s)
 	if (kt->crossings > 0)
 		fprintf(stderr, "%s: note: crossing: %llu (events end after one that they began in; they are not counted as "
 				"part of it)\n",
-			s->name, (unsigned long long)kt->crossings);
+			s->label, (unsigned long long)kt->crossings);
 	if (kt->orphan_ns > 0 && (s->trace == NULL || s->trace->xla == NULL)) /* no HLO event says which call launched it */
-		fprintf(stderr, "%s: note: %lld of %lld ns (%.0f %%) of device time belong to no op\n", s->name,
+		fprintf(stderr, "%s: note: %lld of %lld ns (%.0f %%) of device time belong to no op\n", s->label,
 			(long long)kt->orphan_ns, (long long)kt->self_device_ns,
 			100.0 * (double)kt->orphan_ns / (double)kt->self_device_ns);
 	if (s->report.events == 0)
-		fprintf(stderr, "%s: warning: no timed events\n", s->name);
+		fprintf(stderr, "%s: warning: no timed events\n", s->label);
 }
 
 /* ---- printing */
@@ -290,7 +303,7 @@ static void print_text(struct summary *s, const struct answers *a, size_t limit,
 	if (!s->readable)
 		return;
 	if (titled)
-		buf_fmt(out, "# %s\n", s->name);
+		buf_fmt(out, "# %s\n", s->label);
 	if (s->window != NULL)
 		print_neuron(s, a, limit, out);
 	else if (a->by_module && a->format == FORMAT_TSV)

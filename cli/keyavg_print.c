@@ -84,6 +84,8 @@ void keyavg_print_name(struct str name, struct buf *out)
 			buf_text(out, "\\r");
 		else if (c < 0x20 || c == 0x7f)
 			buf_fmt(out, "\\u%04X", c);
+		else if (c == 0xc2 && i + 1 < name.n && (unsigned char)name.p[i + 1] >= 0x80 && (unsigned char)name.p[i + 1] < 0xa0)
+			buf_fmt(out, "\\u%04X", (unsigned char)name.p[++i]); /* C1: a terminal might obey it */
 		else
 			buf_byte(out, c);
 	}

@@ -75,9 +75,9 @@ int optable_file_is(const char *path, bool *yes, struct err *e)
 {
 	struct json_reader *r = json_reader_new(JSON_STRICT, JSON_LIMITS_BODY);
 	enum guess guess = GUESS_UNKNOWN;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	int fd = file_open_regular(path, e), rc; /* of a pipe the first bytes could not be read again */
 
-	rc = fd < 0 ? err_sys(e, "%s", path) : guess_file(fd, path, r, &guess, e);
+	rc = fd < 0 ? fd : guess_file(fd, path, r, &guess, e);
 	if (fd >= 0)
 		close(fd);
 	json_reader_free(r);

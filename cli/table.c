@@ -51,22 +51,6 @@ void table_free(struct table *t)
 	mem_free(t);
 }
 
-/* A name out of a trace or an answer must not move the cursor: control characters (C0, DEL, and C1 as UTF-8) are
- * shown as '?'. Returns how many bytes were written, never more than there were. */
-static size_t mend(const char *p, size_t n, char *out)
-{
-	size_t made = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)p[i];
-		bool c1 = c == 0xc2 && i + 1 < n && (unsigned char)p[i + 1] >= 0x80 && (unsigned char)p[i + 1] < 0xa0;
-
-		out[made++] = c < ' ' || c == 0x7f || c1 ? '?' : p[i];
-		i += c1;
-	}
-	return made;
-}
-
 void table_cell(struct table *t, struct str text, enum table_paint paint)
 {
 	char *copy = arena_get(&t->arena, text.n + 1);
@@ -76,7 +60,7 @@ void table_cell(struct table *t, struct str text, enum table_paint paint)
 		t->cut = true;
 		return;
 	}
-	*c = (struct cell){ { copy, mend(text.p, text.n, copy) }, paint };
+	*c = (struct cell){ { copy, str_tame(text.p, text.n, copy) }, paint };
 }
 
 void table_cell_fmt(struct table *t, enum table_paint paint, const char *fmt, ...)
@@ -181,8 +165,8 @@ void cli_put(FILE *out, struct str text)
 		struct str part = str_upto(text, sizeof(piece));
 
 		if (part.n < text.n && (unsigned char)part.p[part.n - 1] == 0xc2)
-			part.n--; /* what mend looks at as one stays together */
-		fwrite(piece, 1, mend(part.p, part.n, piece), out);
+			part.n--; /* what str_tame looks at as one stays together */
+		fwrite(piece, 1, str_tame(part.p, part.n, piece), out);
 		text = str_from(text, part.n);
 	}
 }

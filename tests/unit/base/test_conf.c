@@ -159,8 +159,8 @@ static const struct {
 	{ "sources:\n  - dir: /a\n    globs: [\"\"]\n",
 		"f.yaml: line 3: sources[0].globs: \"\" is not a list of texts of 1 to 20 bytes" },
 	{ "- a\n", "f.yaml: line 1: must be a mapping: lines \"key: value\"" },
-	{ "wait: \"a\\nb\"\n", "f.yaml: line 1: wait: \"a\nb\" is not true or false" },
-	{ "listen:\n  address: \"a\\nb\"\n", "f.yaml: line 2: listen.address: \"a\nb\" is not a text of 1 to 40 bytes" },
+	{ "wait: \"a\\nb\"\n", "f.yaml: line 1: wait: \"a?b\" is not true or false" },
+	{ "listen:\n  address: \"a\\nb\"\n", "f.yaml: line 2: listen.address: \"a?b\" is not a text of 1 to 40 bytes" },
 };
 
 START_TEST(a_mistake_names_file_line_and_key_and_what_would_be_right)

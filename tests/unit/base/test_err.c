@@ -65,6 +65,20 @@ START_TEST(every_code_has_a_word)
 }
 END_TEST
 
+START_TEST(a_sentence_is_one_line_whatever_is_in_it)
+{
+	struct err e = { 0 };
+
+	err_set(&e, E_FORMAT, "a\033[2J\nb: bad");
+	ck_assert_str_eq(e.text, "a?[2J?b: bad");
+	err_add(&e, "in \r%s", "c");
+	ck_assert_str_eq(e.text, "in ?c: a?[2J?b: bad");
+	errno = ENOENT;
+	err_sys(&e, "x\ty");
+	ck_assert_str_eq(e.text, "x?y: No such file or directory");
+}
+END_TEST
+
 Suite *suite_err(void)
 {
 	Suite *s = suite_create("base/err");
@@ -74,6 +88,7 @@ Suite *suite_err(void)
 	tcase_add_loop_test(tc, a_system_error_gets_the_code_that_callers_act_on, 0, COUNT(systems));
 	tcase_add_test(tc, a_long_sentence_is_cut_and_still_ends);
 	tcase_add_test(tc, every_code_has_a_word);
+	tcase_add_test(tc, a_sentence_is_one_line_whatever_is_in_it);
 	suite_add_tcase(s, tc);
 	return s;
 }

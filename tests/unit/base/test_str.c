@@ -152,6 +152,18 @@ START_TEST(characters_are_counted_not_bytes)
 }
 END_TEST
 
+START_TEST(what_a_terminal_would_obey_is_shown_as_a_question_mark)
+{
+	const struct str raw = STR("a\033[31m\r\n\tb\177c\302\2331m\302\240\303\251\302");
+	char out[64];
+
+	ck_assert(str_eq(str_make(out, str_tame(raw.p, raw.n, out)), STR("a?[31m???b?c?1m\302\240\303\251\302")));
+	memcpy(out, raw.p, raw.n);
+	ck_assert(str_eq(str_make(out, str_tame(out, raw.n, out)), STR("a?[31m???b?c?1m\302\240\303\251\302")));
+	ck_assert_uint_eq(str_tame("", 0, out), 0);
+}
+END_TEST
+
 Suite *suite_str(void)
 {
 	Suite *s = suite_create("base/str");
@@ -165,6 +177,7 @@ Suite *suite_str(void)
 	tcase_add_test(tc, pieces_are_found_trimmed_and_dropped);
 	tcase_add_test(tc, a_copy_says_whether_it_is_whole);
 	tcase_add_test(tc, characters_are_counted_not_bytes);
+	tcase_add_test(tc, what_a_terminal_would_obey_is_shown_as_a_question_mark);
 	suite_add_tcase(s, tc);
 	return s;
 }
