@@ -19,17 +19,23 @@ enum { ARENA_BYTES_MAX = 1 << 30, LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSE
 
 struct answers {
 	int64_t format, sort, limit, max_output;
-	bool by_engine, by_module;
+	bool by_engine, by_module, by_shape, memory, python;
 };
+
+static unsigned wanted(const struct answers *a)
+{
+	return (a->by_shape ? TRACE_SHAPES : 0) | (a->memory ? TRACE_MEMORY : 0) | (a->python ? TRACE_PYTHON : 0);
+}
 
 static const struct opt opts[] = {
 	{ .name = "format", .letter = 'f', .type = OPT_CHOICE, .offset = offsetof(struct answers, format),
 		.value = "FORMAT", .help = "How to print it: table (as PyTorch does), tsv or json.",
 		.choices = format_names },
 	{ .name = "sort", .letter = 's', .type = OPT_CHOICE, .offset = offsetof(struct answers, sort),
-		.value = "COLUMN", .help = "Order of the rows, largest first: name, is_device, is_user_annotation, count, "
-					   "self_cpu_ns, cpu_total_ns, self_device_ns or device_total_ns. Without it self_device_ns "
-					   "where there is any, else self_cpu_ns; tsv is ordered by its first three columns.",
+		.value = "COLUMN", .help = "Order of the rows, largest first: name, is_device, is_user_annotation, input_dims, "
+					   "count, self_cpu_ns, cpu_total_ns, self_device_ns, device_total_ns, cpu_memory_bytes, "
+					   "self_cpu_memory_bytes, device_memory_bytes or self_device_memory_bytes. Without it "
+					   "self_device_ns where there is any, else self_cpu_ns; tsv is ordered by its first columns.",
 		.choices = keyavg_column_names },
 	{ .name = "limit", .letter = 'n', .type = OPT_INT, .offset = offsetof(struct answers, limit), .min = 0,
 		.max = INT64_MAX, .value = "ROWS", .help = "At most so many rows: 100 for a table, all otherwise." },
@@ -39,6 +45,13 @@ static const struct opt opts[] = {
 	{ .name = "by-module", .type = OPT_FLAG, .offset = offsetof(struct answers, by_module),
 		.help = "Of a trace of JAX or PyTorch/XLA: calls and time of each HLO op of each module, under the file's own "
 			"names. Other files are an error." },
+	{ .name = "by-shape", .type = OPT_FLAG, .offset = offsetof(struct answers, by_shape),
+		.help = "A row for each op and shapes of its inputs, as key_averages(group_by_input_shape=True); of traces made "
+			"with record_shapes=True." },
+	{ .name = "memory", .type = OPT_FLAG, .offset = offsetof(struct answers, memory),
+		.help = "Bytes taken while an op ran, and by itself alone; of traces made with profile_memory=True." },
+	{ .name = "python", .type = OPT_FLAG, .offset = offsetof(struct answers, python),
+		.help = "Python calls are rows, too; of traces made with with_stack=True." },
 	{ .name = "max-output", .type = OPT_SIZE, .offset = offsetof(struct answers, max_output), .min = 1,
 		.max = INT64_MAX, .value = "SIZE", .help = "Refuse a file from which more than this comes out when it is "
 							   "decompressed (64GiB)." },
@@ -105,11 +118,13 @@ static int open_input(struct input **in, const char *name, const struct trace_li
 	return input_open(in, name, limits, e);
 }
 
-static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits)
+static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits,
+	unsigned want)
 {
 	struct progress p = { .name = s->label, .terminal = isatty(STDERR_FILENO), .start_ns = clock_mono_ns() };
 	const struct trace_watcher watcher = { progress_block, &p };
-	int rc = dialect_read(kind, in, s->name, limits, &watcher, &s->report, &s->trace, &s->error);
+	int rc = want == 0 ? dialect_read(kind, in, s->name, limits, &watcher, &s->report, &s->trace, &s->error)
+			   : trace_read_more(in, s->name, limits, want, &watcher, &s->report, &s->trace, &s->error);
 
 	progress_over(&p);
 	return rc == OK ? keyavg_table_make(&s->table, s->trace, &s->error) : rc;
@@ -131,10 +146,13 @@ static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, 
 {
 	int rc;
 
+	if (wanted(a) != 0 && (probe_is_neuron(kind) || kind == PROBE_XPLANE || kind == PROBE_XLA_TRACE))
+		return err_set(&s->error, E_FORMAT, "%s: --by-shape, --memory and --python are for PyTorch traces, and this is %s",
+			s->name, probe_sentence(kind));
 	if (!probe_is_neuron(kind) && !a->by_engine) {
 		input_without_hash(in);
 		input_ahead(in);
-		rc = read_trace(s, in, kind, limits);
+		rc = read_trace(s, in, kind, limits, wanted(a));
 		if (rc == OK && a->by_module && s->trace->xla != NULL)
 			return xla_table_make(&s->modules, s->trace, &s->error);
 	} else {
@@ -236,6 +254,10 @@ static void warn(const struct summary *s)
 		fprintf(stderr, "%s: note: %lld of %lld ns (%.0f %%) of device time belong to no op\n", s->label,
 			(long long)kt->orphan_ns, (long long)kt->self_device_ns,
 			100.0 * (double)kt->orphan_ns / (double)kt->self_device_ns);
+	if ((kt->want & TRACE_SHAPES) && s->trace->dims_of.n > 0 && intern_count(&s->trace->dims) == 0)
+		fprintf(stderr, "%s: note: no shapes (record_shapes=True writes them)\n", s->label);
+	if ((kt->want & TRACE_MEMORY) && s->trace->allocs.n == 0)
+		fprintf(stderr, "%s: note: no allocations (profile_memory=True writes them)\n", s->label);
 	if (s->report.events == 0)
 		fprintf(stderr, "%s: warning: no timed events\n", s->label);
 }

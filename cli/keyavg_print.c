@@ -7,14 +7,19 @@ const char *const keyavg_column_names[KEYAVG_COLUMNS + 1] = {
 	[KEYAVG_NAME] = "name",
 	[KEYAVG_IS_DEVICE] = "is_device",
 	[KEYAVG_IS_USER_ANNOTATION] = "is_user_annotation",
+	[KEYAVG_INPUT_DIMS] = "input_dims",
 	[KEYAVG_COUNT] = "count",
 	[KEYAVG_SELF_CPU] = "self_cpu_ns",
 	[KEYAVG_CPU_TOTAL] = "cpu_total_ns",
 	[KEYAVG_SELF_DEVICE] = "self_device_ns",
 	[KEYAVG_DEVICE_TOTAL] = "device_total_ns",
+	[KEYAVG_CPU_MEMORY] = "cpu_memory_bytes",
+	[KEYAVG_SELF_CPU_MEMORY] = "self_cpu_memory_bytes",
+	[KEYAVG_DEVICE_MEMORY] = "device_memory_bytes",
+	[KEYAVG_SELF_DEVICE_MEMORY] = "self_device_memory_bytes",
 };
 
-/* A column's number in a row; 0 for the name. */
+/* A column's number in a row; 0 for texts. */
 static int64_t number(const struct keyavg_row *r, enum keyavg_column c)
 {
 	switch (c) {
@@ -25,6 +30,11 @@ static int64_t number(const struct keyavg_row *r, enum keyavg_column c)
 	case KEYAVG_CPU_TOTAL: return r->cpu_total_ns;
 	case KEYAVG_SELF_DEVICE: return r->self_device_ns;
 	case KEYAVG_DEVICE_TOTAL: return r->device_total_ns;
+	case KEYAVG_CPU_MEMORY: return r->bytes[MEMORY_CPU];
+	case KEYAVG_SELF_CPU_MEMORY: return r->self_bytes[MEMORY_CPU];
+	case KEYAVG_DEVICE_MEMORY: return r->bytes[MEMORY_DEVICE];
+	case KEYAVG_SELF_DEVICE_MEMORY: return r->self_bytes[MEMORY_DEVICE];
+	case KEYAVG_INPUT_DIMS:
 	case KEYAVG_NAME:
 	case KEYAVG_COLUMNS: break;
 	}
@@ -37,7 +47,9 @@ static int compare_names(const struct keyavg_row *a, const struct keyavg_row *b)
 
 	if (order == 0)
 		order = (int)a->is_device - (int)b->is_device;
-	return order != 0 ? order : (int)a->is_user_annotation - (int)b->is_user_annotation;
+	if (order == 0)
+		order = (int)a->is_user_annotation - (int)b->is_user_annotation;
+	return order != 0 ? order : str_cmp(a->dims, b->dims);
 }
 
 static int compare_rows(const void *pa, const void *pb, void *arg)
@@ -45,7 +57,10 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	const struct keyavg_row *a = pa, *b = pb;
 	enum keyavg_column by = *(const enum keyavg_column *)arg;
 	int64_t x = number(a, by), y = number(b, by);
+	int shapes = by == KEYAVG_INPUT_DIMS ? str_cmp(a->dims, b->dims) : 0;
 
+	if (shapes != 0)
+		return shapes;
 	if (x == y && by != KEYAVG_NAME && a->first_ns != b->first_ns)
 		return a->first_ns < b->first_ns ? -1 : 1;
 	if (x == y && by != KEYAVG_NAME && a->first_dur_ns != b->first_dur_ns)
@@ -91,22 +106,77 @@ void keyavg_print_name(struct str name, struct buf *out)
 	}
 }
 
+/* ---- which columns there are */
+struct shown {
+	bool plain, shapes, memory;    /* what was asked for */
+	bool device, device_memory;    /* what there is */
+};
+
+static struct shown shown_of(const struct keyavg_table *kt)
+{
+	struct shown s = { .shapes = kt->want & TRACE_SHAPES, .memory = kt->want & TRACE_MEMORY };
+
+	s.plain = !s.shapes && !s.memory;
+	for (size_t i = 0; i < kt->n; i++) {
+		s.device |= kt->v[i].is_device;
+		s.device_memory |= kt->v[i].bytes[MEMORY_DEVICE] != 0 || kt->v[i].self_bytes[MEMORY_DEVICE] != 0;
+	}
+	return s;
+}
+
+static bool column_shown(const struct shown *s, enum keyavg_column c)
+{
+	switch (c) {
+	case KEYAVG_NAME:
+	case KEYAVG_IS_USER_ANNOTATION:
+	case KEYAVG_COUNT: return true;
+	case KEYAVG_IS_DEVICE: return s->plain || s->device;
+	case KEYAVG_INPUT_DIMS: return s->shapes;
+	case KEYAVG_SELF_CPU:
+	case KEYAVG_CPU_TOTAL: return s->plain || s->shapes;
+	case KEYAVG_SELF_DEVICE:
+	case KEYAVG_DEVICE_TOTAL: return s->plain || (s->shapes && s->device);
+	case KEYAVG_CPU_MEMORY:
+	case KEYAVG_SELF_CPU_MEMORY: return s->memory;
+	case KEYAVG_DEVICE_MEMORY:
+	case KEYAVG_SELF_DEVICE_MEMORY: return s->memory && s->device_memory;
+	case KEYAVG_COLUMNS: break;
+	}
+	return false;
+}
+
 /* ---- tsv and JSON */
+static void print_column(const struct keyavg_row *r, enum keyavg_column c, struct buf *out)
+{
+	if (c != KEYAVG_NAME)
+		buf_byte(out, '\t');
+	if (c == KEYAVG_NAME || c == KEYAVG_INPUT_DIMS)
+		keyavg_print_name(c == KEYAVG_NAME ? r->name : r->dims, out);
+	else
+		buf_fmt(out, "%" PRId64, number(r, c));
+}
+
 void keyavg_print_tsv(const struct keyavg_table *kt, size_t limit, struct buf *out)
 {
+	const struct shown s = shown_of(kt);
+
 	for (int c = 0; c < KEYAVG_COLUMNS; c++)
-		buf_fmt(out, "%s%s", c == 0 ? "" : "\t", keyavg_column_names[c]);
+		if (column_shown(&s, (enum keyavg_column)c))
+			buf_fmt(out, "%s%s", c == 0 ? "" : "\t", keyavg_column_names[c]);
 	buf_byte(out, '\n');
 	for (size_t i = 0; i < upto(kt, limit); i++) {
-		keyavg_print_name(kt->v[i].name, out);
-		for (int c = KEYAVG_IS_DEVICE; c < KEYAVG_COLUMNS; c++)
-			buf_fmt(out, "\t%" PRId64, number(&kt->v[i], (enum keyavg_column)c));
+		for (int c = 0; c < KEYAVG_COLUMNS; c++)
+			if (column_shown(&s, (enum keyavg_column)c))
+				print_column(&kt->v[i], (enum keyavg_column)c, out);
 		buf_byte(out, '\n');
 	}
 }
 
 void keyavg_print_json(const struct keyavg_table *kt, size_t limit, struct json_writer *w)
 {
+	const struct shown s = { .plain = true, .shapes = kt->want & TRACE_SHAPES, .memory = kt->want & TRACE_MEMORY,
+		.device_memory = true };
+
 	jw_key_array(w, "rows");
 	for (size_t i = 0; i < upto(kt, limit); i++) {
 		const struct keyavg_row *r = &kt->v[i];
@@ -115,8 +185,11 @@ void keyavg_print_json(const struct keyavg_table *kt, size_t limit, struct json_
 		jw_key_str(w, keyavg_column_names[KEYAVG_NAME], r->name);
 		jw_key_bool(w, keyavg_column_names[KEYAVG_IS_DEVICE], r->is_device);
 		jw_key_bool(w, keyavg_column_names[KEYAVG_IS_USER_ANNOTATION], r->is_user_annotation);
+		if (s.shapes)
+			jw_key_str(w, keyavg_column_names[KEYAVG_INPUT_DIMS], r->dims);
 		for (int c = KEYAVG_COUNT; c < KEYAVG_COLUMNS; c++)
-			jw_key_i64(w, keyavg_column_names[c], number(r, (enum keyavg_column)c));
+			if (column_shown(&s, (enum keyavg_column)c))
+				jw_key_i64(w, keyavg_column_names[c], number(r, (enum keyavg_column)c));
 		jw_end(w);
 	}
 	jw_end(w);
@@ -124,13 +197,13 @@ void keyavg_print_json(const struct keyavg_table *kt, size_t limit, struct json_
 
 /* ---- PyTorch's table: torch/autograd/profiler_util.py, _build_table with its defaults. Unlike there a column is as
  * wide as its title, so that "NEURON time avg" pushes nothing aside. */
-enum { NAME_WIDTH_MAX = 55, COLUMN_WIDTH = 12, CELL_MAX = 64 };
+enum { NAME_WIDTH_MAX = 55, SHAPES_WIDTH_MAX = 80, COLUMN_WIDTH = 12, CELL_MAX = 64 };
 
 enum cells { C_SELF_CPU_SHARE, C_SELF_CPU, C_CPU_SHARE, C_CPU, C_CPU_AVG, C_SELF_DEV, C_SELF_DEV_SHARE, C_DEV, C_DEV_AVG,
-	C_CALLS, CELLS };
+	C_MEM, C_SELF_MEM, C_DEV_MEM, C_SELF_DEV_MEM, C_CALLS, CELLS };
 static const struct {
 	const char *title; /* *: the device */
-	bool of_device;
+	bool of_device, of_memory;
 } cells[] = {
 	[C_SELF_CPU_SHARE] = { "Self CPU %", false },
 	[C_SELF_CPU] = { "Self CPU", false },
@@ -141,6 +214,10 @@ static const struct {
 	[C_SELF_DEV_SHARE] = { "Self * %", true },
 	[C_DEV] = { "* total", true },
 	[C_DEV_AVG] = { "* time avg", true },
+	[C_MEM] = { "CPU Mem", .of_memory = true },
+	[C_SELF_MEM] = { "Self CPU Mem", .of_memory = true },
+	[C_DEV_MEM] = { "* Mem", true, true },
+	[C_SELF_DEV_MEM] = { "Self * Mem", true, true },
 	[C_CALLS] = { "# of Calls", false },
 };
 _Static_assert(COUNT(cells) == CELLS, "name every column");
@@ -167,8 +244,8 @@ static struct str first_characters(struct str s, size_t n)
 }
 
 struct layout {
-	size_t name_width;
-	bool has_device;
+	size_t name_width, shapes_width; /* 0: no shapes */
+	bool has_device, has_memory, has_device_memory;
 	char titles[CELLS][CELL_MAX];
 	struct buf text; /* a name on its way */
 };
@@ -191,6 +268,8 @@ static size_t cell_width(const struct layout *l, enum cells c)
 
 static bool cell_shown(const struct layout *l, enum cells c)
 {
+	if (cells[c].of_memory)
+		return l->has_memory && (l->has_device_memory || !cells[c].of_device);
 	return l->has_device || !cells[c].of_device;
 }
 
@@ -212,6 +291,22 @@ static void share_text(char out[CELL_MAX], int64_t ns, int64_t of_ns)
 		snprintf(out, CELL_MAX, "%.2f%%", (double)ns * 100.0 / (double)of_ns);
 }
 
+static void bytes_text(char out[CELL_MAX], int64_t bytes)
+{
+	static const struct {
+		const char *unit;
+		double bytes;
+	} units[] = { { "GB", 1 << 30 }, { "MB", 1 << 20 }, { "KB", 1 << 10 } };
+	double size = bytes < 0 ? -(double)bytes : (double)bytes;
+
+	for (size_t i = 0; i < COUNT(units); i++)
+		if (size >= units[i].bytes) {
+			snprintf(out, CELL_MAX, "%.2f %s", (double)bytes / units[i].bytes, units[i].unit);
+			return;
+		}
+	snprintf(out, CELL_MAX, "%" PRId64 " B", bytes);
+}
+
 static void cell_text(char out[CELL_MAX], const struct keyavg_table *kt, const struct keyavg_row *r, enum cells c)
 {
 	switch (c) {
@@ -224,6 +319,10 @@ static void cell_text(char out[CELL_MAX], const struct keyavg_table *kt, const s
 	case C_SELF_DEV_SHARE: share_text(out, r->self_device_ns, kt->self_device_ns); break;
 	case C_DEV: time_text(out, (double)r->device_total_ns); break;
 	case C_DEV_AVG: time_text(out, (double)r->device_total_ns / (double)r->count); break;
+	case C_MEM: bytes_text(out, r->bytes[MEMORY_CPU]); break;
+	case C_SELF_MEM: bytes_text(out, r->self_bytes[MEMORY_CPU]); break;
+	case C_DEV_MEM: bytes_text(out, r->bytes[MEMORY_DEVICE]); break;
+	case C_SELF_DEV_MEM: bytes_text(out, r->self_bytes[MEMORY_DEVICE]); break;
 	case C_CALLS: snprintf(out, CELL_MAX, "%" PRIu64, r->count); break;
 	case CELLS: break;
 	}
@@ -248,12 +347,24 @@ static size_t name_width(struct layout *l, const struct keyavg_table *kt)
 	return widest + 4 < NAME_WIDTH_MAX ? widest + 4 : NAME_WIDTH_MAX;
 }
 
+static size_t shapes_width(const struct keyavg_table *kt)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; i < kt->n; i++)
+		widest = kt->v[i].dims.n > widest ? kt->v[i].dims.n : widest;
+	return widest + 4 < SHAPES_WIDTH_MAX ? widest + 4 : SHAPES_WIDTH_MAX;
+}
+
 static void layout_init(struct layout *l, const struct keyavg_table *kt, const char *device)
 {
 	*l = (struct layout){ 0 };
 	buf_init(&l->text, 8 << 20);
-	for (size_t i = 0; i < kt->n; i++)
+	l->has_memory = kt->want & TRACE_MEMORY;
+	for (size_t i = 0; i < kt->n; i++) {
 		l->has_device |= kt->v[i].self_device_ns > 0;
+		l->has_device_memory |= kt->v[i].self_bytes[MEMORY_DEVICE] > 0;
+	}
 	for (int c = 0; c < CELLS; c++) {
 		struct str title = str_of(cells[c].title), before = str_upto(title, str_find_byte(title, '*'));
 
@@ -261,6 +372,7 @@ static void layout_init(struct layout *l, const struct keyavg_table *kt, const c
 			before.n < title.n ? title.p + before.n + 1 : "");
 	}
 	l->name_width = name_width(l, kt);
+	l->shapes_width = kt->want & TRACE_SHAPES ? shapes_width(kt) : 0;
 }
 
 static void rule(struct buf *out, const struct layout *l)
@@ -273,6 +385,10 @@ static void rule(struct buf *out, const struct layout *l)
 		buf_fill(out, '-', cell_width(l, (enum cells)c));
 		buf_text(out, "  ");
 	}
+	if (l->shapes_width > 0) {
+		buf_fill(out, '-', l->shapes_width);
+		buf_text(out, "  ");
+	}
 	buf_byte(out, '\n');
 }
 
@@ -282,6 +398,8 @@ static void head(struct buf *out, const struct layout *l)
 	for (int c = 0; c < CELLS; c++)
 		if (cell_shown(l, (enum cells)c))
 			put(out, str_of(l->titles[c]), cell_width(l, (enum cells)c));
+	if (l->shapes_width > 0)
+		put(out, STR("Input Shapes"), l->shapes_width);
 	buf_byte(out, '\n');
 }
 
@@ -303,6 +421,8 @@ static void line(struct buf *out, struct layout *l, const struct keyavg_table *k
 		cell_text(text, kt, r, (enum cells)c);
 		put(out, str_of(text), cell_width(l, (enum cells)c));
 	}
+	if (l->shapes_width > 0)
+		put(out, first_characters(shown_name(l, r->dims), l->shapes_width), l->shapes_width);
 	buf_byte(out, '\n');
 }
 

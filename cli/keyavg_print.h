@@ -11,11 +11,16 @@ enum keyavg_column {
 	KEYAVG_NAME,
 	KEYAVG_IS_DEVICE,
 	KEYAVG_IS_USER_ANNOTATION,
+	KEYAVG_INPUT_DIMS,
 	KEYAVG_COUNT,
 	KEYAVG_SELF_CPU,
 	KEYAVG_CPU_TOTAL,
 	KEYAVG_SELF_DEVICE,
 	KEYAVG_DEVICE_TOTAL,
+	KEYAVG_CPU_MEMORY,
+	KEYAVG_SELF_CPU_MEMORY,
+	KEYAVG_DEVICE_MEMORY,
+	KEYAVG_SELF_DEVICE_MEMORY,
 	KEYAVG_COLUMNS
 };
 extern const char *const keyavg_column_names[KEYAVG_COLUMNS + 1]; /* NULL-ended */
@@ -25,8 +30,9 @@ void keyavg_sort(struct keyavg_table *kt, enum keyavg_column by);
 
 /* PyTorch's own table() with its defaults: at most limit rows. device: "CUDA". */
 void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char *device, struct buf *out);
-/* A line of column names, then rows; in names back-slash, tab, line ends and control characters are written \\ \t \n \r
- * and \u00XX. */
+/* A line of column names, then rows. A plain table has all columns but shapes and memory. One by shapes has them and the
+ * times, one of memory the bytes; there the columns of a device stand only where it has rows or memory. In names back-slash, tab, line ends and control characters are
+ * written \\ \t \n \r and \u00XX. */
 void keyavg_print_tsv(const struct keyavg_table *kt, size_t limit, struct buf *out);
 void keyavg_print_name(struct str name, struct buf *out); /* so written */
 /* "rows":[{…}]: a member of an object that the caller has open. */

@@ -1,6 +1,7 @@
 #include "trace/event.h"
 
 #include "base/mem.h"
+#include "trace/memory.h"
 #include "trace/xla.h"
 
 enum {
@@ -192,6 +193,8 @@ void trace_init(struct trace *t, size_t cap_events)
 	t->events.cap = cap_events < EVENT_NO_LINK ? cap_events : EVENT_NO_LINK - 1;
 	arena_init(&t->arena, TEXT_BYTES_MAX);
 	trace_names_init(&t->names, &t->arena, NAMES_MAX);
+	t->dims_of.cap = t->allocs.cap = t->events.cap;
+	intern_init(&t->dims, &t->arena, NAMES_MAX);
 	intern_init(&t->threads, &t->arena, THREADS_MAX);
 	intern_init(&t->pids, &t->arena, THREADS_MAX);
 }
@@ -203,7 +206,10 @@ void trace_fini(struct trace *t)
 	vec_fini(&t->events);
 	xla_free(t->xla);
 	t->xla = NULL;
+	vec_fini(&t->dims_of);
+	vec_fini(&t->allocs);
 	trace_names_fini(&t->names);
+	intern_fini(&t->dims);
 	intern_fini(&t->threads);
 	intern_fini(&t->pids);
 	mem_free(t->pid_of);
@@ -252,14 +258,33 @@ uint32_t trace_thread(struct trace *t, struct str pid, struct str tid)
 	return id;
 }
 
-void trace_settle(struct trace *t)
+struct str trace_dims(const struct trace *t, const struct trace_event *ev)
+{
+	size_t at = (size_t)(ev - t->events.v);
+
+	if (at >= t->dims_of.n || t->dims_of.v[at] == 0)
+		return STR("[]");
+	return intern_name(&t->dims, t->dims_of.v[at] - 1);
+}
+
+static void drop_python(struct trace *t)
 {
 	size_t kept = 0;
 
-	if (t->has_host_name)
-		return;
-	for (size_t i = 0; i < t->events.n; i++)
-		if (t->events.v[i].cat != CAT_PYTHON)
-			t->events.v[kept++] = t->events.v[i];
+	for (size_t i = 0; i < t->events.n; i++) {
+		if (t->events.v[i].cat == CAT_PYTHON)
+			continue;
+		if (t->want & TRACE_SHAPES)
+			t->dims_of.v[kept] = t->dims_of.v[i];
+		t->events.v[kept++] = t->events.v[i];
+	}
 	t->events.n = kept;
+}
+
+void trace_settle(struct trace *t)
+{
+	if (!t->has_host_name && !(t->want & TRACE_PYTHON))
+		drop_python(t);
+	if (t->want & TRACE_MEMORY)
+		memory_settle(t);
 }

@@ -30,7 +30,8 @@ enum event_class {
 	EVENT_HOST_OP,	 /* a row, a node of the tree, may own device events */
 	EVENT_HOST_CALL, /* a row and a node, owns nothing */
 	EVENT_DEVICE,	 /* a row beside the tree */
-	EVENT_PYTHON,	 /* a node without a row, and only in traces that name their host (PyTorch 2.12 and later) */
+	EVENT_PYTHON,	 /* a node without a row, and only in traces that name their host (PyTorch 2.12 and later), unless
+			    TRACE_PYTHON is wanted */
 	EVENT_CLASSES
 };
 
@@ -71,6 +72,7 @@ enum {
 	EVENT_HAS_EXT = 1 << 0, /* ext is an External id */
 	EVENT_OWN_ID = 1 << 1,	/* External id equals correlation: its own number and no link (keyavg step 4) */
 	EVENT_LOST = 1 << 2,	/* a host op whose device events went out of all rows (keyavg step 7) */
+	EVENT_TAKEN = 1 << 3,	/* its parent's only child, which the parent stands for (keyavg step 7) */
 };
 #define EVENT_NO_LINK UINT32_MAX
 
@@ -117,6 +119,22 @@ uint32_t trace_names_id(struct trace_names *n, struct str name); /* INTERN_NONE 
 
 VEC(trace_events, struct trace_event);
 
+/* What of a trace is read and kept besides, where somebody asks for it. */
+enum {
+	TRACE_SHAPES = 1 << 0, /* the inputs' shapes: 4 bytes an event */
+	TRACE_MEMORY = 1 << 1, /* allocations: 24 bytes each */
+	TRACE_PYTHON = 1 << 2, /* Python calls are rows, and nodes in every trace */
+};
+
+enum memory_side { MEMORY_CPU, MEMORY_DEVICE, MEMORY_SIDES };
+struct trace_alloc { /* bytes taken, below 0 where they are given back; see trace/memory.h */
+	int64_t at_ns;
+	int64_t bytes[MEMORY_SIDES];
+};
+
+VEC(trace_allocs, struct trace_alloc);
+VEC(trace_ids, uint32_t);
+
 struct trace_version { /* of what made the trace: "runtime" "12000" */
 	struct str key, value;
 };
@@ -126,6 +144,10 @@ struct trace {
 	struct arena arena; /* names and header texts */
 	struct trace_events events;
 	struct trace_names names;
+	unsigned want; /* TRACE_… */
+	struct intern dims; /* "[[2, 3], []]" */
+	struct trace_ids dims_of; /* of each event: 1 + id, or 0 */
+	struct trace_allocs allocs;
 	struct intern threads; /* "pid\037tid" as they stand in the file, texts with their quotes */
 	struct intern pids;
 	uint32_t *pid_of; /* of each thread */
@@ -154,6 +176,9 @@ static inline uint8_t trace_name_flags(const struct trace *t, uint32_t name)
 	return t->names.flags[name];
 }
 
+/* The shapes of an event's inputs as JSON with ", " between the items; "[]" where there are none or nobody asked. */
+struct str trace_dims(const struct trace *t, const struct trace_event *ev);
+
 /* The thread of (pid, tid), both as they stand in the file; INTERN_NONE at the ceiling. */
 uint32_t trace_thread(struct trace *t, struct str pid, struct str tid);
 static inline uint32_t trace_pid(const struct trace *t, uint32_t thread)
@@ -161,7 +186,8 @@ static inline uint32_t trace_pid(const struct trace *t, uint32_t thread)
 	return t->pid_of[thread];
 }
 
-/* Once all is read: Python calls stay only where the header named the host. */
+/* Once all is read: Python calls stay only where the header named the host or they are wanted, and allocations can be
+ * summed. */
 void trace_settle(struct trace *t);
 
 static inline bool event_is_step(const struct trace *t, const struct trace_event *ev)

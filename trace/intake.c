@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "json/num.h"
 #include "json/text.h"
+#include "trace/memory.h"
 
 /* By length first: nearly all keys of a trace pass here, and most are none of these. */
 enum member member_of_event(struct str key)
@@ -18,11 +19,24 @@ enum member member_of_event(struct str key)
 	}
 }
 
-enum member member_of_args(struct str key)
+static enum member member_besides(unsigned want, struct str key)
 {
-	if (key.n != 11)
+	if ((want & TRACE_SHAPES) && key.n == 10 && IS("Input Dims"))
+		return M_DIMS;
+	if (!(want & TRACE_MEMORY))
 		return MEMBERS;
-	return IS("External id") ? M_EXT : IS("external id") ? M_EXT_LOWER : IS("correlation") ? M_CORRELATION : MEMBERS;
+	return key.n == 5 && IS("Bytes") ? M_BYTES : key.n == 11 && IS("Device Type") ? M_DEVICE_TYPE : MEMBERS;
+}
+
+enum member member_of_args(const struct intake *in, struct str key)
+{
+	if (key.n == 11 && IS("External id"))
+		return M_EXT;
+	if (key.n == 11 && IS("external id"))
+		return M_EXT_LOWER;
+	if (key.n == 11 && IS("correlation"))
+		return M_CORRELATION;
+	return in->trace->want == 0 ? MEMBERS : member_besides(in->trace->want, key);
 #undef IS
 }
 
@@ -30,18 +44,20 @@ void intake_init(struct intake *in, struct trace *t, struct trace_report *report
 {
 	*in = (struct intake){ .trace = t, .report = report, .last_thread = INTERN_NONE };
 	buf_init(&in->text, JSON_LIMITS_TRACE.token_bytes * 4);
+	buf_init(&in->dims, JSON_LIMITS_TRACE.token_bytes);
 }
 
 void intake_fini(struct intake *in)
 {
 	buf_fini(&in->text);
+	buf_fini(&in->dims);
 }
 
 void intake_begin(struct intake *in, uint64_t offset)
 {
 	in->offset = offset;
 	in->seen = 0;
-	in->any = in->timed = in->cat_known = in->bad_ts = in->bad_dur = false;
+	in->any = in->timed = in->instant = in->cat_known = in->bad_ts = in->bad_dur = false;
 	in->start_ns = in->dur_ns = 0;
 	in->later_name.p = in->later_cat.p = NULL;
 }
@@ -176,6 +192,17 @@ static bool read_time(enum json_token tok, struct str raw, int64_t *ns)
 	return (tok == JSON_NUMBER || tok == JSON_STRING) && json_fixed(raw, 3, ns) == OK;
 }
 
+static bool read_i64(enum json_token tok, struct str raw, int64_t *v)
+{
+	return (tok == JSON_NUMBER || tok == JSON_STRING) && json_i64(raw, v) == OK;
+}
+
+static void take_phase(struct intake *in, enum json_token tok, struct str raw)
+{
+	in->timed = tok == JSON_STRING && str_eq(raw, STR("X"));
+	in->instant = (in->trace->want & TRACE_MEMORY) && tok == JSON_STRING && str_eq(raw, STR("i"));
+}
+
 void intake_take(struct intake *in, enum member m, enum json_token tok, struct str raw, bool plain)
 {
 	uint32_t bit = 1u << m;
@@ -184,7 +211,7 @@ void intake_take(struct intake *in, enum member m, enum json_token tok, struct s
 		raw = STR("");
 	in->seen |= bit;
 	switch (m) {
-	case M_PH: in->timed = tok == JSON_STRING && str_eq(raw, STR("X")); break;
+	case M_PH: take_phase(in, tok, raw); break;
 	case M_CAT: take_cat(in, tok, raw); break;
 	case M_NAME:
 		if (tok == JSON_STRING)
@@ -199,6 +226,9 @@ void intake_take(struct intake *in, enum member m, enum json_token tok, struct s
 	case M_EXT: in->seen &= read_id(tok, raw, &in->ext) ? UINT32_MAX : ~bit; break;
 	case M_EXT_LOWER: in->seen &= read_id(tok, raw, &in->ext_lower) ? UINT32_MAX : ~bit; break;
 	case M_CORRELATION: in->seen &= read_id(tok, raw, &in->correlation) ? UINT32_MAX : ~bit; break;
+	case M_BYTES: in->seen &= read_i64(tok, raw, &in->bytes) ? UINT32_MAX : ~bit; break;
+	case M_DEVICE_TYPE: in->seen &= read_i64(tok, raw, &in->device_type) ? UINT32_MAX : ~bit; break;
+	case M_DIMS: in->seen &= ~bit; break; /* no list: as good as none */
 	case M_ARGS:
 	case MEMBERS: break;
 	}
@@ -227,12 +257,133 @@ static void look_up(struct intake *in)
 		intake_take(in, M_NAME, JSON_STRING, in->later_name, true);
 }
 
+/* ---- shapes */
+
+static void dims_item(struct intake *in)
+{
+	if (in->dims.n > 0 && in->dims.p[in->dims.n - 1] != '[')
+		buf_text(&in->dims, ", ");
+}
+
+void intake_dims_begin(struct intake *in)
+{
+	buf_reset(&in->dims);
+	buf_byte(&in->dims, '[');
+	in->dims_depth = 1;
+}
+
+bool intake_dims(struct intake *in, enum json_token tok, struct str raw)
+{
+	static const char *const fixed[JSON_TOKENS] = {
+		[JSON_OBJECT] = "{}", [JSON_TRUE] = "true", [JSON_FALSE] = "false", [JSON_NULL] = "null",
+	};
+
+	if (tok == JSON_ARRAY_END) {
+		buf_byte(&in->dims, ']');
+		in->dims_depth--;
+		in->seen |= in->dims_depth == 0 ? 1u << M_DIMS : 0;
+		return in->dims_depth == 0;
+	}
+	dims_item(in);
+	if (tok == JSON_ARRAY) {
+		buf_byte(&in->dims, '[');
+		in->dims_depth++;
+	} else if (tok == JSON_STRING) {
+		buf_byte(&in->dims, '"');
+		buf_str(&in->dims, raw);
+		buf_byte(&in->dims, '"');
+	} else if (tok == JSON_NUMBER) {
+		buf_str(&in->dims, raw);
+	} else if (fixed[tok] != NULL) {
+		buf_text(&in->dims, fixed[tok]);
+	}
+	return false;
+}
+
+static bool is_whole(struct str number)
+{
+	str_drop_prefix(&number, STR("-"));
+	return number.n > 0 && (number.n == 1 || number.p[0] != '0') && str_find_byte(number, '-') == number.n;
+}
+
+static size_t whole_ends(struct str raw, size_t at)
+{
+	while (at < raw.n && ((raw.p[at] >= '0' && raw.p[at] <= '9') || raw.p[at] == '-'))
+		at++;
+	return at;
+}
+
+bool intake_dims_text(struct intake *in, struct str raw)
+{
+	char last = ','; /* what came last: one of [ , and v, which is a value */
+
+	buf_reset(&in->dims);
+	for (size_t i = 0; i < raw.n; i++) {
+		char c = raw.p[i];
+		size_t end = whole_ends(raw, i);
+
+		if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
+			continue;
+		if (c == ',' ? last != 'v' : c == ']' ? last == ',' : last == 'v')
+			return false;
+		if (c != ',' && c != ']')
+			dims_item(in);
+		if (end > i && !is_whole(str_make(raw.p + i, end - i)))
+			return false;
+		if (end > i)
+			buf_str(&in->dims, str_make(raw.p + i, end - i));
+		else if (c == '[' || c == ']')
+			buf_byte(&in->dims, c);
+		else if (c != ',')
+			return false;
+		last = c == '[' || c == ',' ? c : 'v';
+		i = end > i ? end - 1 : i;
+	}
+	in->seen |= 1u << M_DIMS;
+	return in->dims.rc == OK;
+}
+
+static bool keep_dims(struct intake *in)
+{
+	struct trace *t = in->trace;
+	uint32_t *of = vec_push(&t->dims_of), id;
+
+	if (of == NULL)
+		return false;
+	if (!intake_seen(in, M_DIMS))
+		return true;
+	id = in->dims.rc == OK ? intern_id(&t->dims, buf_view(&in->dims)) : INTERN_NONE;
+	*of = id == INTERN_NONE ? 0 : id + 1;
+	t->dims_of.n -= id == INTERN_NONE;
+	return id != INTERN_NONE;
+}
+
+/* ---- the event is whole */
+
+/* An instant: kept where it is an allocation. */
+static void finish_instant(struct intake *in)
+{
+	if (!intake_seen(in, M_NAME) || in->name == INTERN_NONE ||
+		!str_eq(trace_name(in->trace, in->name), STR("[memory]")))
+		return;
+	if (!intake_seen(in, M_TS))
+		intake_lose(in, TRACE_NO_TIME);
+	else if (in->bad_ts || !intake_seen(in, M_BYTES))
+		intake_lose(in, TRACE_BAD_NUMBER);
+	else if (!memory_add(in->trace, in->start_ns, intake_seen(in, M_DEVICE_TYPE) ? in->device_type : 0, in->bytes))
+		intake_lose(in, TRACE_TOO_MANY);
+}
+
 void intake_finish(struct intake *in)
 {
 	struct trace_event *ev;
 	uint32_t thread;
 
 	look_up(in);
+	if (in->instant) {
+		finish_instant(in);
+		return;
+	}
 	if (!is_wanted(in) || !is_usable(in))
 		return;
 	thread = thread_of(in);
@@ -247,4 +398,8 @@ void intake_finish(struct intake *in)
 	ev->thread = thread & (EVENT_THREADS_MAX - 1);
 	ev->cat = (unsigned)in->cat & 15;
 	set_links(in, ev);
+	if ((in->trace->want & TRACE_SHAPES) && !keep_dims(in)) {
+		in->trace->events.n--;
+		intake_lose(in, TRACE_TOO_MANY);
+	}
 }

@@ -13,12 +13,24 @@
 #include "trace/event.h"
 #include "trace/report.h"
 
-/* What of an event is read; the last three stand in its args. */
-enum member { M_PH, M_CAT, M_NAME, M_PID, M_TID, M_TS, M_DUR, M_ARGS, M_EXT, M_EXT_LOWER, M_CORRELATION, MEMBERS };
-
-/* MEMBERS for a key that is passed over. */
-enum member member_of_event(struct str key);
-enum member member_of_args(struct str key);
+/* What of an event is read; those from M_EXT on stand in its args, and the last three are read only where they are wanted. */
+enum member {
+	M_PH,
+	M_CAT,
+	M_NAME,
+	M_PID,
+	M_TID,
+	M_TS,
+	M_DUR,
+	M_ARGS,
+	M_EXT,
+	M_EXT_LOWER,
+	M_CORRELATION,
+	M_DIMS,	       /* TRACE_SHAPES */
+	M_BYTES,       /* TRACE_MEMORY, as the next */
+	M_DEVICE_TYPE, /* of an allocation */
+	MEMBERS
+};
 
 enum { INTAKE_ID_MAX = 64 }; /* bytes of a pid or tid that count */
 
@@ -31,16 +43,20 @@ struct intake {
 	struct trace *trace;
 	struct trace_report *report;
 	struct buf text; /* a name without its escapes */
+	struct buf dims; /* the inputs' shapes as far as they have come */
+	unsigned dims_depth;
 
 	uint64_t offset; /* of the event under way */
 	uint32_t seen;	 /* one bit a member */
 	bool any;	 /* it has members */
 	bool timed;	 /* ph is X */
+	bool instant;	 /* ph is i, and those are wanted: an allocation may be one */
 	bool cat_known, bad_ts, bad_dur;
 	enum event_cat cat;
 	uint32_t name;
 	int64_t start_ns, dur_ns;
 	uint64_t ext, ext_lower, correlation;
+	int64_t bytes, device_type;
 	struct intake_id pid, tid;
 	struct str later_name, later_cat; /* plain, and not looked up yet: NULL where there is nothing to look up */
 
@@ -52,12 +68,21 @@ struct intake {
 void intake_init(struct intake *in, struct trace *t, struct trace_report *report); /* borrows both */
 void intake_fini(struct intake *in);
 
+/* MEMBERS for a key that is passed over. */
+enum member member_of_event(struct str key);
+enum member member_of_args(const struct intake *in, struct str key);
+
 void intake_begin(struct intake *in, uint64_t offset);
 /* A member's value; raw and plain as in struct json_value, of an object or array only the token counts. */
 void intake_take(struct intake *in, enum member m, enum json_token tok, struct str raw, bool plain);
 /* The same for a plain string or number whose text stays where it is until the event is finished: nothing outside *in
  * changes until then, so an event may be given up half way. */
 void intake_take_plain(struct intake *in, enum member m, enum json_token tok, struct str raw);
+/* M_DIMS is a list, token by token from its JSON_ARRAY on; objects in it have been passed over. True once it is whole. */
+void intake_dims_begin(struct intake *in);
+bool intake_dims(struct intake *in, enum json_token tok, struct str raw);
+/* The same from the list's whole text; false where it is more than lists of whole numbers. */
+bool intake_dims_text(struct intake *in, struct str raw);
 /* The event is whole: kept, passed over, or lost and told in the report. */
 void intake_finish(struct intake *in);
 /* Something was lost at the event under way. */
@@ -66,7 +91,7 @@ void intake_lose(struct intake *in, enum trace_reason reason);
 /* Is there any use in reading further members? Not of an event that is known to be no timed one. */
 static inline bool intake_wants(const struct intake *in)
 {
-	return (in->seen & 1u << M_PH) == 0 || in->timed;
+	return (in->seen & 1u << M_PH) == 0 || in->timed || in->instant;
 }
 
 static inline bool intake_seen(const struct intake *in, enum member m)

@@ -6,7 +6,9 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "trace/link.h"
+#include "trace/memory.h"
 #include "trace/order.h"
+#include "trace/tree.h"
 
 /* A node that is open (on the stack) or just closed. Sums are over its direct children. */
 struct node {
@@ -44,7 +46,7 @@ static void emit(struct walk *w, const struct node *nd)
 		.launches = nd->has_work && !nd->work_below,
 	};
 
-	if (event_info(nd->ev)->class != EVENT_PYTHON)
+	if (event_info(nd->ev)->class != EVENT_PYTHON || (w->t->want & TRACE_PYTHON))
 		w->each(w->arg, &call);
 }
 
@@ -58,6 +60,7 @@ static void absorb(struct node *parent, const struct node *child)
 	parent->work_below = child->work_below;
 	parent->ev->device_ns = child->ev->device_ns;
 	parent->ev->flags |= EVENT_LOST;
+	child->ev->flags |= EVENT_TAKEN;
 }
 
 static void settle_only_child(struct walk *w, struct level *l)
@@ -135,14 +138,6 @@ static int walk_thread(struct walk *w, const uint32_t *index, size_t n, struct e
 	return OK;
 }
 
-static uint32_t thread_of_node(const struct trace *t, const struct trace_event *ev, const void *arg)
-{
-	(void)arg;
-	if (event_info(ev)->class == EVENT_DEVICE || event_is_async(t, ev))
-		return ORDER_OUT;
-	return ev->thread;
-}
-
 static void emit_others(struct walk *w)
 {
 	struct trace *t = w->t;
@@ -169,7 +164,7 @@ int keyavg_each(struct trace *t, keyavg_each_call *each, void *arg, uint64_t *cr
 	int rc = link_events(t, e);
 
 	if (rc == OK)
-		rc = order_make(&o, t, thread_of_node, NULL, intern_count(&t->threads), ORDER_OUTER_FIRST, e);
+		rc = order_make(&o, t, tree_thread, NULL, intern_count(&t->threads), ORDER_OUTER_FIRST, e);
 	for (size_t g = 0; rc == OK && g < o.groups; g++)
 		rc = walk_thread(&w, o.index + o.start[g], o.start[g + 1] - o.start[g], e);
 	order_fini(&o);
@@ -182,33 +177,61 @@ int keyavg_each(struct trace *t, keyavg_each_call *each, void *arg, uint64_t *cr
 }
 
 /* ---- the table */
-enum { SORTS = 4 }; /* device or not, annotation or not */
+enum {
+	SORTS = 4, /* device or not, annotation or not */
+	KEYS_MAX = 16000000,
+	KEYS_BYTES_MAX = 1 << 30,
+};
 
 VEC(row_list, struct keyavg_row);
 
 struct rows {
-	uint32_t *of; /* SORTS for each name: 1 + index into list, or 0 */
+	uint32_t *of; /* SORTS for each name: 1 + index into list, or 0; not by shapes */
+	struct arena keys;
+	struct intern by_shape; /* name, sort and shapes → index into list */
 	struct row_list list;
 	struct keyavg_table *out;
 	const struct trace *t;
 	bool full;
 };
 
-static struct keyavg_row *row_of(struct rows *rows, const struct trace_event *ev, const struct event_cat_info *info)
+static struct keyavg_row *new_row(struct rows *rows, const struct trace_event *ev)
 {
-	bool device = info->class == EVENT_DEVICE;
-	uint32_t *at = &rows->of[(size_t)ev->name * SORTS + (device ? 2 : 0) + (info->annotation ? 1 : 0)];
-	struct keyavg_row *r;
+	struct keyavg_row *r = vec_push(&rows->list);
 
-	if (*at > 0)
-		return &rows->list.v[*at - 1];
-	r = vec_push(&rows->list);
 	if (r == NULL)
 		return NULL;
-	*at = (uint32_t)rows->list.n;
 	r->name = trace_name(rows->t, ev->name);
-	r->is_device = device;
-	r->is_user_annotation = info->annotation;
+	r->is_device = event_info(ev)->class == EVENT_DEVICE;
+	r->is_user_annotation = event_info(ev)->annotation;
+	if (rows->out->want & TRACE_SHAPES)
+		r->dims = trace_dims(rows->t, ev);
+	return r;
+}
+
+static struct keyavg_row *row_by_shape(struct rows *rows, const struct trace_event *ev, uint32_t sort)
+{
+	const uint32_t key[] = { ev->name, sort, rows->t->dims_of.v[ev - rows->t->events.v] };
+	uint32_t id = intern_id(&rows->by_shape, str_make((const char *)key, sizeof(key)));
+
+	if (id == INTERN_NONE)
+		return NULL;
+	return id < rows->list.n ? &rows->list.v[id] : new_row(rows, ev);
+}
+
+static struct keyavg_row *row_of(struct rows *rows, const struct trace_event *ev, const struct event_cat_info *info)
+{
+	uint32_t sort = (info->class == EVENT_DEVICE ? 2 : 0) + (info->annotation ? 1 : 0);
+	uint32_t *at = &rows->of[(size_t)ev->name * SORTS + sort];
+	struct keyavg_row *r;
+
+	if (rows->out->want & TRACE_SHAPES)
+		return row_by_shape(rows, ev, sort);
+	if (*at > 0)
+		return &rows->list.v[*at - 1];
+	r = new_row(rows, ev);
+	if (r != NULL)
+		*at = (uint32_t)rows->list.n;
 	return r;
 }
 
@@ -250,7 +273,52 @@ static int compare_rows(const void *pa, const void *pb)
 		return by_name;
 	if (a->is_device != b->is_device)
 		return a->is_device ? 1 : -1;
-	return (int)a->is_user_annotation - (int)b->is_user_annotation;
+	if (a->is_user_annotation != b->is_user_annotation)
+		return a->is_user_annotation ? 1 : -1;
+	return str_cmp(a->dims, b->dims);
+}
+
+static void add_memory(struct rows *rows, const struct trace_event *ev, const struct memory_sum *all,
+	const int64_t *children)
+{
+	struct keyavg_row *r;
+
+	if (event_info(ev)->class == EVENT_PYTHON && !(rows->out->want & TRACE_PYTHON))
+		return;
+	r = row_of(rows, ev, event_info(ev));
+	for (int side = 0; r != NULL && side < MEMORY_SIDES; side++) {
+		r->bytes[side] = ns_add(r->bytes[side], all->bytes[side]);
+		if (children != NULL)
+			r->self_bytes[side] = ns_add(r->self_bytes[side], ns_sub(all->bytes[side], children[side]));
+	}
+	rows->full |= r == NULL;
+}
+
+static void close_memory(void *arg, const struct tree_node *node, struct tree_node *parent)
+{
+	struct rows *rows = arg;
+	struct memory_sum all = memory_between(rows->t, node->ev->start_ns, event_end_ns(node->ev));
+
+	add_memory(rows, node->ev, &all, node->sum);
+	for (int side = 0; parent != NULL && side < MEMORY_SIDES; side++)
+		parent->sum[side] = ns_add(parent->sum[side], all.bytes[side]);
+}
+
+/* Asynchronous collectives are in no tree and have no self memory. */
+static int add_memory_of_all(struct rows *rows, struct err *e)
+{
+	const struct tree_visitor v = { .close = close_memory, .arg = rows };
+	const struct trace *t = rows->t;
+
+	vec_each(ev, &t->events) {
+		struct memory_sum all;
+
+		if (!event_is_async(t, ev))
+			continue;
+		all = memory_between(t, ev->start_ns, event_end_ns(ev));
+		add_memory(rows, ev, &all, NULL);
+	}
+	return tree_each(t, &v, e);
 }
 
 int keyavg_table_make(struct keyavg_table *out, struct trace *t, struct err *e)
@@ -259,12 +327,18 @@ int keyavg_table_make(struct keyavg_table *out, struct trace *t, struct err *e)
 	struct rows rows = { .t = t, .out = out, .list = VEC_INIT(UINT32_MAX - 1) };
 	int rc;
 
-	*out = (struct keyavg_table){ 0 };
+	*out = (struct keyavg_table){ .want = t->want };
 	rows.of = mem_try(bytes);
 	if (rows.of == NULL)
 		return err_set(e, E_NOMEM, "no memory for the rows of %zu names", names);
 	memset(rows.of, 0, bytes);
+	arena_init(&rows.keys, KEYS_BYTES_MAX);
+	intern_init(&rows.by_shape, &rows.keys, KEYS_MAX);
 	rc = keyavg_each(t, add_call, &rows, &out->crossings, e);
+	if (rc == OK && (t->want & TRACE_MEMORY))
+		rc = add_memory_of_all(&rows, e);
+	intern_fini(&rows.by_shape);
+	arena_fini(&rows.keys);
 	if (rc == OK && rows.full)
 		rc = err_set(e, E_NOMEM, "no memory for more than %zu rows", rows.list.n);
 	mem_free(rows.of);

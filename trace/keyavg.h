@@ -31,21 +31,25 @@ int keyavg_each(struct trace *t, keyavg_each_call *each, void *arg, uint64_t *cr
 
 struct keyavg_row {
 	struct str name; /* lives in the trace */
+	struct str dims; /* as trace_dims; empty where the table is not by shapes */
 	bool is_device, is_user_annotation;
 	uint64_t count;
 	int64_t self_cpu_ns, cpu_total_ns, self_device_ns, device_total_ns;
+	int64_t bytes[MEMORY_SIDES], self_bytes[MEMORY_SIDES]; /* taken while it lasted, and not in its children */
 	int64_t first_ns, first_dur_ns; /* the call that comes first in PyTorch's list: it begins first, or is the longer */
 };
 
 struct keyavg_table {
-	struct keyavg_row *v; /* ordered by name bytewise, is_device, is_user_annotation */
+	struct keyavg_row *v; /* ordered by name bytewise, is_device, is_user_annotation, dims bytewise */
 	size_t n;
+	unsigned want;			       /* the trace's: TRACE_SHAPES for rows by shapes, TRACE_MEMORY for bytes */
 	uint64_t steps;			       /* calls of ProfilerStep#N on the host */
 	int64_t self_cpu_ns, self_device_ns;   /* PyTorch's footer: all rows; device rows that are no annotations */
 	int64_t orphan_ns;		       /* the part of self_device_ns that no op launched */
 	uint64_t crossings;		       /* events that end after one on their thread that they began in */
 };
 
+/* key_averages(), with group_by_input_shape=True where the trace was read with TRACE_SHAPES. */
 int keyavg_table_make(struct keyavg_table *out, struct trace *t, struct err *e) MUST_USE;
 void keyavg_table_fini(struct keyavg_table *kt);
 

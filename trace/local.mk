@@ -13,6 +13,7 @@ trace_libtrace_a_SOURCES = \
 	trace/intake.c trace/intake.h \
 	trace/keyavg.c trace/keyavg.h \
 	trace/link.c trace/link.h \
+	trace/memory.c trace/memory.h \
 	trace/neuron.c trace/neuron.h \
 	trace/neuron_device.c trace/neuron_device.h \
 	trace/neuron_event.c trace/neuron_event.h \
@@ -31,6 +32,7 @@ trace_libtrace_a_SOURCES = \
 	trace/record.c trace/record.h \
 	trace/report.c trace/report.h \
 	trace/tokens.c trace/tokens.h \
+	trace/tree.c trace/tree.h \
 	trace/walk.c trace/walk.h \
 	trace/window.c trace/window.h \
 	trace/xla.c trace/xla.h \

@@ -357,8 +357,10 @@ static bool read_value(struct quick *q, size_t at, enum json_token *tok, struct 
 		return true;
 	case '[':
 		*tok = JSON_ARRAY;
-		*raw = STR("");
-		return array_ends(q, at + 1, end);
+		if (!array_ends(q, at + 1, end))
+			return false;
+		*raw = between(q, at, *end);
+		return true;
 	case 't': return literal_ends(q, at, STR("true"), JSON_TRUE, end, tok);
 	case 'f': return literal_ends(q, at, STR("false"), JSON_FALSE, end, tok);
 	case 'n': return literal_ends(q, at, STR("null"), JSON_NULL, end, tok);
@@ -462,7 +464,7 @@ static enum turn long_way(struct quick *q, struct place *pl, struct habit *out)
 	if (byte(q, at) != '"' || !read_key(q, at, &key, &pl->at))
 		return TURN_BAD;
 	*out = (struct habit){ .in_args = pl->in_args };
-	out->member = (uint8_t)(pl->in_args ? member_of_args(key) : member_of_event(key));
+	out->member = (uint8_t)(pl->in_args ? member_of_args(q->in, key) : member_of_event(key));
 	out->opens_args = !pl->in_args && out->member == M_ARGS && byte(q, pl->at) == '{';
 	if (pl->first && pl->habit == 0 && pl->in_args)
 		return TURN_MEMBER;
@@ -516,6 +518,8 @@ static bool take_member(struct quick *q, struct place *pl, const struct habit *h
 	}
 	if (!read_value(q, pl->at, &tok, &raw, &num, &pl->at))
 		return false;
+	if (h->member == M_DIMS && tok == JSON_ARRAY)
+		return intake_dims_text(q->in, raw);
 	if (wanted && h->member != M_ARGS && !(tok == JSON_NUMBER && take_usual(q->in, h->member, &num)))
 		intake_take_plain(q->in, h->member, tok, raw);
 	return true;

@@ -20,6 +20,7 @@ enum place {
 	EVENT_VALUE,  /* value of r->member */
 	IN_ARGS,
 	ARGS_VALUE, /* value of r->member */
+	IN_DIMS,    /* inside a list of shapes */
 	AT_END,	 /* behind the document, where only white space may be */
 	STOPPED, /* whatever comes is not looked at */
 	PLACES
@@ -74,6 +75,11 @@ struct trace_reader *trace_reader_new(uint64_t max_events)
 	r->quick = quick_new(json_mask_best());
 	r->last_error = UINT64_MAX;
 	return r;
+}
+
+void trace_reader_want(struct trace_reader *r, unsigned want)
+{
+	r->trace->want = want;
 }
 
 void trace_reader_kernel(struct trace_reader *r, const struct json_mask_kernel *kernel)
@@ -286,7 +292,7 @@ static void in_args(struct trace_reader *r, enum json_token tok, const struct js
 		r->place = IN_EVENT;
 		return;
 	}
-	r->member = member_of_args(v->raw);
+	r->member = member_of_args(&r->in, v->raw);
 	if (r->member == MEMBERS)
 		json_skip(r->json);
 	else
@@ -295,10 +301,23 @@ static void in_args(struct trace_reader *r, enum json_token tok, const struct js
 
 static void args_value(struct trace_reader *r, enum json_token tok, const struct json_value *v)
 {
+	r->place = IN_ARGS;
+	if (r->member == M_DIMS && tok == JSON_ARRAY) {
+		intake_dims_begin(&r->in);
+		r->place = IN_DIMS;
+		return;
+	}
 	if (opens(tok))
 		json_skip(r->json);
 	intake_take(&r->in, r->member, tok, v->raw, v->plain);
-	r->place = IN_ARGS;
+}
+
+static void in_dims(struct trace_reader *r, enum json_token tok, const struct json_value *v)
+{
+	if (tok == JSON_OBJECT)
+		json_skip(r->json);
+	if (intake_dims(&r->in, tok, v->raw))
+		r->place = IN_ARGS;
 }
 
 static int dispatch(struct trace_reader *r, enum json_token tok, const struct json_value *v, struct err *e)
@@ -315,6 +334,7 @@ static int dispatch(struct trace_reader *r, enum json_token tok, const struct js
 	case EVENT_VALUE: event_value(r, tok, v); break;
 	case IN_ARGS: in_args(r, tok, v); break;
 	case ARGS_VALUE: args_value(r, tok, v); break;
+	case IN_DIMS: in_dims(r, tok, v); break;
 	case AT_END:
 	case STOPPED:
 	case PLACES: break;
@@ -472,9 +492,17 @@ static int read_blocks(struct trace_reader *r, struct input *in, const struct tr
 int trace_read(struct input *in, const char *name, const struct trace_limits *limits,
 	const struct trace_watcher *watcher, struct trace_report *report, struct trace **out, struct err *e)
 {
-	struct trace_reader *r = trace_reader_new(limits->max_events);
-	int rc = read_blocks(r, in, watcher, e);
+	return trace_read_more(in, name, limits, 0, watcher, report, out, e);
+}
 
+int trace_read_more(struct input *in, const char *name, const struct trace_limits *limits, unsigned want,
+	const struct trace_watcher *watcher, struct trace_report *report, struct trace **out, struct err *e)
+{
+	struct trace_reader *r = trace_reader_new(limits->max_events);
+	int rc;
+
+	trace_reader_want(r, want);
+	rc = read_blocks(r, in, watcher, e);
 	*report = (struct trace_report){ 0 };
 	*out = NULL;
 	input_report(in, report);

@@ -21,6 +21,8 @@
 struct trace_reader;
 
 struct trace_reader *trace_reader_new(uint64_t max_events);
+/* Before the first block: what is read besides, TRACE_… of trace/event.h. */
+void trace_reader_want(struct trace_reader *r, unsigned want);
 /* Before the first block: another kernel for the quick way than the fastest, or NULL for token by token alone. The trace
  * is the same; tests and benchmarks want it. */
 void trace_reader_kernel(struct trace_reader *r, const struct json_mask_kernel *kernel);
@@ -37,9 +39,11 @@ struct trace_watcher {
 	void *arg;
 };
 
-/* All of an input. watcher may be NULL. A damaged trace is OK (see the report); E_FORMAT, E_LIMIT, E_SYS otherwise, with
+/* All of an input; want as in trace_reader_want, 0 for trace_read. watcher may be NULL. A damaged trace is OK (see the report); E_FORMAT, E_LIMIT, E_SYS otherwise, with
  * name in front. */
 int trace_read(struct input *in, const char *name, const struct trace_limits *limits,
+	const struct trace_watcher *watcher, struct trace_report *report, struct trace **out, struct err *e) MUST_USE;
+int trace_read_more(struct input *in, const char *name, const struct trace_limits *limits, unsigned want,
 	const struct trace_watcher *watcher, struct trace_report *report, struct trace **out, struct err *e) MUST_USE;
 
 #endif

@@ -70,28 +70,56 @@ static void print_table(const struct keyavg_table *kt, struct buf *out)
 	}
 }
 
-static int read_trace(const char *path, struct trace_report *report, struct trace **t, struct err *e)
+static void print_shapes(const struct keyavg_table *kt, struct buf *out)
+{
+	buf_text(out, "name\tis_user_annotation\tinput_dims\tcount\tself_cpu_ns\tcpu_total_ns\n");
+	for (size_t i = 0; i < kt->n; i++) {
+		const struct keyavg_row *r = &kt->v[i];
+
+		add_name(out, r->name);
+		buf_fmt(out, "\t%d\t%.*s\t%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\n", r->is_user_annotation, STR_ARG(r->dims),
+			r->count, r->self_cpu_ns, r->cpu_total_ns);
+	}
+}
+
+static void print_memory(const struct keyavg_table *kt, struct buf *out)
+{
+	buf_text(out, "name\tis_user_annotation\tcount\tcpu_memory_bytes\tself_cpu_memory_bytes\n");
+	for (size_t i = 0; i < kt->n; i++) {
+		const struct keyavg_row *r = &kt->v[i];
+
+		add_name(out, r->name);
+		buf_fmt(out, "\t%d\t%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\n", r->is_user_annotation, r->count,
+			r->bytes[MEMORY_CPU], r->self_bytes[MEMORY_CPU]);
+	}
+}
+
+static int read_trace(const char *path, unsigned want, struct trace_report *report, struct trace **t, struct err *e)
 {
 	struct input *in = NULL;
 	int rc = input_open(&in, path, &limits, e);
 
 	*t = NULL;
 	if (rc == OK)
-		rc = trace_read(in, path, &limits, NULL, report, t, e);
+		rc = trace_read_more(in, path, &limits, want, NULL, report, t, e);
 	input_close(in);
 	return rc;
 }
 
-static int table_of(const char *path, struct trace_report *report, struct buf *out, struct err *e)
+static int table_of(const char *path, unsigned want, struct trace_report *report, struct buf *out, struct err *e)
 {
 	struct trace *t;
 	struct keyavg_table kt = { 0 };
-	int rc = read_trace(path, report, &t, e);
+	int rc = read_trace(path, want, report, &t, e);
 
 	if (rc == OK)
 		rc = keyavg_table_make(&kt, t, e);
-	if (rc == OK)
+	if (rc == OK && want == 0)
 		print_table(&kt, out);
+	else if (rc == OK && want == TRACE_SHAPES)
+		print_shapes(&kt, out);
+	else if (rc == OK)
+		print_memory(&kt, out);
 	keyavg_table_fini(&kt);
 	trace_free(t);
 	return rc;
@@ -111,7 +139,7 @@ static void first_difference(struct str got, struct str want, char *why, size_t 
 	}
 }
 
-static bool matches(const char *trace, const char *expected, char *why, size_t cap)
+static bool matches(const char *trace, unsigned want_more, const char *expected, char *why, size_t cap)
 {
 	struct trace_report report;
 	struct err e = { 0 };
@@ -120,7 +148,7 @@ static bool matches(const char *trace, const char *expected, char *why, size_t c
 
 	buf_init(&got, 64 << 20);
 	buf_init(&want, 64 << 20);
-	if (table_of(trace, &report, &got, &e) == OK && file_read_all(expected, &want, &e) == OK)
+	if (table_of(trace, want_more, &report, &got, &e) == OK && file_read_all(expected, &want, &e) == OK)
 		good = str_eq(buf_view(&got), buf_view(&want));
 	if (e.code != OK)
 		text_fmt(why, cap, "%s", e.text);
@@ -146,7 +174,7 @@ static struct work work_of(const char *path, struct err *e)
 	struct work work = { 0 };
 	struct trace *t;
 
-	if (read_trace(path, &report, &t, e) == OK)
+	if (read_trace(path, 0, &report, &t, e) == OK)
 		vec_each(ev, &t->events) {
 			const struct event_cat_info *info = event_info(ev);
 
@@ -195,7 +223,7 @@ static void check_trace(const char *trace, const char *expected, const char *nam
 {
 	char why[WHY_MAX] = "", title[PATH_TEXT];
 
-	tap(matches(trace, expected, why, sizeof(why)), name, why);
+	tap(matches(trace, 0, expected, why, sizeof(why)), name, why);
 	if (!has_rows)
 		return;
 	text_fmt(title, sizeof(title), "%s as a window", name);
@@ -280,6 +308,15 @@ static void check_folder(const char *folder, const char *trace_suffix, size_t at
 	tap(n >= at_least, title, "fewer");
 }
 
+static void check_more(const char *expected, unsigned want)
+{
+	char trace[PATH_TEXT], path[PATH_TEXT], why[WHY_MAX] = "";
+
+	text_fmt(trace, sizeof(trace), "%s/torch_pairs/by_shape.json.gz", root);
+	text_fmt(path, sizeof(path), "%s/torch_pairs/%s", root, expected);
+	tap(matches(trace, want, path, why, sizeof(why)), path + strlen(root) + 1, why);
+}
+
 /* ---- damaged files: the code, how many events, what is said */
 static const struct {
 	const char *file;
@@ -325,7 +362,7 @@ static void check_malformed(void)
 		buf_init(&said, 4096);
 		buf_init(&table, 64 << 20);
 		text_fmt(path, sizeof(path), "%s/malformed/%s", root, malformed[i].file);
-		rc = table_of(path, &report, &table, &e);
+		rc = table_of(path, 0, &report, &table, &e);
 		say(&report, &said);
 		text_fmt(why, sizeof(why), "%s (%s), %" PRIu64 " events, %s", code_name(rc), e.text, report.events,
 			buf_view(&said).p);
@@ -388,6 +425,8 @@ int main(void)
 	check_expected();
 	check_folder("torch_pairs", ".json.gz", 13);
 	check_folder("cases", ".json", 13);
+	check_more("by_shape.shapes.tsv", TRACE_SHAPES);
+	check_more("by_shape.memory.tsv", TRACE_MEMORY);
 	check_malformed();
 	check_seams();
 	printf("1..%u\n", done);

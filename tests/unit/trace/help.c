@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-struct trace *help_read(struct str text, size_t block, struct trace_report *report)
+static struct trace *read_blocks(struct str text, size_t block, unsigned want, struct trace_report *report)
 {
 	struct trace_reader *r = trace_reader_new(1000000);
 	struct trace_report unused = { 0 };
@@ -17,6 +17,7 @@ struct trace *help_read(struct str text, size_t block, struct trace_report *repo
 	struct err e = { 0 };
 	int rc = OK;
 
+	trace_reader_want(r, want);
 	report = report == NULL ? &unused : report;
 	*report = (struct trace_report){ .bytes = text.n };
 	for (size_t at = 0, n; rc == OK && at < text.n; at += n) {
@@ -35,6 +36,16 @@ struct trace *help_read(struct str text, size_t block, struct trace_report *repo
 	return t;
 }
 
+struct trace *help_read(struct str text, size_t block, struct trace_report *report)
+{
+	return read_blocks(text, block, 0, report);
+}
+
+struct trace *help_read_more(struct str text, unsigned want)
+{
+	return read_blocks(text, 0, want, NULL);
+}
+
 void help_table(struct trace *t, struct buf *out)
 {
 	struct keyavg_table kt;
@@ -45,16 +56,27 @@ void help_table(struct trace *t, struct buf *out)
 		const struct keyavg_row *r = &kt.v[i];
 
 		buf_str(out, r->name);
-		buf_fmt(out, " %d %d %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", r->is_device,
+		buf_fmt(out, " %d %d %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, r->is_device,
 			r->is_user_annotation, r->count, r->self_cpu_ns, r->cpu_total_ns, r->self_device_ns,
 			r->device_total_ns);
+		if (kt.want & TRACE_SHAPES)
+			buf_fmt(out, " %.*s", STR_ARG(r->dims));
+		if (kt.want & TRACE_MEMORY)
+			buf_fmt(out, " %" PRId64 ",%" PRId64 " %" PRId64 ",%" PRId64, r->bytes[MEMORY_CPU],
+				r->self_bytes[MEMORY_CPU], r->bytes[MEMORY_DEVICE], r->self_bytes[MEMORY_DEVICE]);
+		buf_byte(out, '\n');
 	}
 	keyavg_table_fini(&kt);
 }
 
 void help_expect(const char *text, const char *table)
 {
-	struct trace *t = help_read(str_of(text), 0, NULL);
+	help_expect_more(text, 0, table);
+}
+
+void help_expect_more(const char *text, unsigned want, const char *table)
+{
+	struct trace *t = help_read_more(str_of(text), want);
 	struct buf b;
 
 	buf_init(&b, 1 << 20);
@@ -78,6 +100,15 @@ void help_event(struct buf *b, const char *cat, const char *name, int tid, doubl
 	if (args != NULL)
 		buf_fmt(b, ",\"args\":{%s}", args);
 	buf_text(b, "}");
+}
+
+void help_alloc(struct buf *b, double ts, int device_type, int64_t bytes)
+{
+	if (b->n > 0 && b->p[b->n - 1] == '}')
+		buf_text(b, ",");
+	buf_fmt(b, "\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":9,\"tid\":9,\"ts\":%.3f,\"args\":{\"Total Allocated\":0,"
+		   "\"Bytes\":%" PRId64 ",\"Device Type\":%d}}",
+		ts, bytes, device_type);
 }
 
 void help_end(struct buf *b)
@@ -160,4 +191,17 @@ void help_zstd(struct str text, struct buf *out)
 	ck_assert(!ZSTD_isError(n));
 	buf_used(out, n);
 	ZSTD_freeCCtx(ctx);
+}
+
+/* Did nobody take the failure? Then one of the next allocations is it. */
+bool help_fails_still(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		void *p = mem_try(1);
+
+		if (p == NULL)
+			return true;
+		mem_free(p);
+	}
+	return false;
 }

@@ -178,19 +178,6 @@ START_TEST(asynchronous_collectives_are_timed_by_their_duration)
 }
 END_TEST
 
-/* Did nobody take the failure? Then one of the next allocations is it. */
-static bool fails_still(void)
-{
-	for (int i = 0; i < 1000; i++) {
-		void *p = mem_try(1);
-
-		if (p == NULL)
-			return true;
-		mem_free(p);
-	}
-	return false;
-}
-
 /* Wherever memory gives out, the answer is an error and nothing is left behind (which sanitizers see), or all is well:
  * not every allocation is one that cannot be done without. */
 START_TEST(memory_that_gives_out_is_an_error)
@@ -213,7 +200,7 @@ START_TEST(memory_that_gives_out_is_an_error)
 		w = (struct window){ 0 };
 		mem_fail_at(nth);
 		rc = fold_trace(t, &arena, &w, &first_ns, &e);
-		over_at_last = fails_still();
+		over_at_last = help_fails_still();
 		mem_fail_at(0);
 		ck_assert_msg(rc == OK || rc == E_NOMEM || rc == E_LIMIT, "allocation %u: %s", nth, e.text);
 		ck_assert(rc == OK || w.n_ops == 0);

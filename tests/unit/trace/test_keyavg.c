@@ -1,5 +1,6 @@
 #include "trace/keyavg.h"
 
+#include "base/mem.h"
 #include "tests/unit/trace/help.h"
 
 Suite *suite_keyavg(void);
@@ -213,6 +214,109 @@ START_TEST(steps_have_one_row_and_annotations_their_own)
 }
 END_TEST
 
+START_TEST(rows_are_by_shapes_where_they_are_asked_for)
+{
+	help_event(&b, "cpu_op", "mm", 1, 0, 10, "\"Input Dims\":[[2,3],[3, 4]],\"External id\":1");
+	help_event(&b, "cpu_op", "mm", 1, 10, 20, "\"Input Dims\": [[2, 3], [3, 4]]");
+	help_event(&b, "cpu_op", "mm", 1, 30, 5, "\"Input Dims\": [[8, 3], [3, 4]]");
+	help_event(&b, "cpu_op", "mm", 1, 35, 1, "\"Input Dims\": \"[[8, 3]]\"");
+	help_event(&b, "cpu_op", "mm", 1, 36, 1, NULL);
+	help_event(&b, "kernel", "mm", 7, 5, 9, "\"External id\":1");
+	help_end(&b);
+	help_expect_more(buf_view(&b).p, TRACE_SHAPES,
+		"mm 0 0 2 30000 30000 9000 9000 [[2, 3], [3, 4]]\n"
+		"mm 0 0 1 5000 5000 0 0 [[8, 3], [3, 4]]\n"
+		"mm 0 0 2 2000 2000 0 0 []\n"
+		"mm 1 0 1 0 0 9000 9000 []\n");
+}
+END_TEST
+
+START_TEST(shapes_stay_with_their_event_where_python_calls_go)
+{
+	help_event(&b, "python_function", "f(x)", 1, 0, 100, "\"Input Dims\":[[9]]");
+	help_event(&b, "cpu_op", "op", 1, 10, 20, "\"Input Dims\":[[7]]");
+	help_end(&b);
+	help_expect_more(buf_view(&b).p, TRACE_SHAPES, "op 0 0 1 20000 20000 0 0 [[7]]\n");
+}
+END_TEST
+
+START_TEST(memory_is_what_was_taken_from_start_to_end)
+{
+	help_event(&b, "cpu_op", "outer", 1, 0, 100, "\"External id\":1");
+	help_event(&b, "cpu_op", "inner", 1, 10, 20, NULL);
+	help_event(&b, "kernel", "k", 7, 10, 20, "\"External id\":1");
+	help_alloc(&b, 30.001, 1, 7);
+	help_alloc(&b, 30, 0, 512);
+	help_alloc(&b, 10, 5, 64);
+	help_alloc(&b, 9.999, 0, 100);
+	help_alloc(&b, 50, 20, -4);
+	help_alloc(&b, 100.001, 0, 1000000);
+	help_end(&b);
+	help_expect_more(buf_view(&b).p, TRACE_MEMORY,
+		"inner 0 0 1 20000 20000 0 0 576,576 0,0\n"
+		"k 1 0 1 0 0 20000 20000 0,0 0,0\n"
+		"outer 0 0 1 80000 100000 20000 20000 676,100 3,3\n");
+}
+END_TEST
+
+/* The parent's self memory is without that of its child's children, the child's row is no more. */
+START_TEST(memory_of_an_only_child_of_the_same_name_is_its_parents)
+{
+	help_event(&b, "cpu_op", "a", 1, 0, 100, NULL);
+	help_event(&b, "cpu_op", "a", 1, 10, 50, NULL);
+	help_event(&b, "cpu_op", "b", 1, 20, 10, NULL);
+	help_event(&b, "user_annotation", "gloo:sum", 1, 0, 100, NULL);
+	help_alloc(&b, 5, 0, 1);
+	help_alloc(&b, 15, 0, 10);
+	help_alloc(&b, 25, 0, 100);
+	help_end(&b);
+	help_expect_more(buf_view(&b).p, TRACE_MEMORY,
+		"a 0 0 1 90000 100000 0 0 111,11 0,0\n"
+		"b 0 0 1 10000 10000 0 0 100,100 0,0\n"
+		"gloo:sum 0 1 1 0 100000 0 0 111,0 0,0\n");
+}
+END_TEST
+
+START_TEST(a_table_without_memory_is_an_error)
+{
+	bool over_at_last = false;
+
+	help_event(&b, "cpu_op", "a", 1, 0, 100, "\"Input Dims\":[[1]]");
+	help_event(&b, "cpu_op", "b", 1, 10, 50, "\"Input Dims\":[[2]]");
+	help_alloc(&b, 15, 0, 10);
+	help_end(&b);
+	for (unsigned nth = 1; nth < 500 && !over_at_last; nth++) {
+		struct trace *t = help_read_more(buf_view(&b), TRACE_SHAPES | TRACE_MEMORY | TRACE_PYTHON);
+		struct keyavg_table kt;
+		struct err e = { 0 };
+		int rc;
+
+		mem_fail_at(nth);
+		rc = keyavg_table_make(&kt, t, &e);
+		over_at_last = help_fails_still();
+		mem_fail_at(0);
+		ck_assert_msg(rc == OK || rc == E_NOMEM, "allocation %u: %s", nth, e.text);
+		ck_assert(rc == OK ? kt.n == 2 && kt.v[0].bytes[MEMORY_CPU] == 10 : e.text[0] != '\0');
+		keyavg_table_fini(&kt);
+		trace_free(t);
+	}
+	ck_assert(over_at_last);
+}
+END_TEST
+
+START_TEST(python_calls_are_rows_and_nodes_where_they_are_asked_for)
+{
+	help_event(&b, "python_function", "f(x)", 1, 0, 100, NULL);
+	help_event(&b, "cpu_op", "op", 1, 10, 20, NULL);
+	help_event(&b, "python_function", "g(x)", 1, 15, 5, NULL);
+	help_end(&b);
+	help_expect_more(buf_view(&b).p, TRACE_PYTHON,
+		"f(x) 0 0 1 80000 100000 0 0\n"
+		"g(x) 0 0 1 5000 5000 0 0\n"
+		"op 0 0 1 15000 20000 0 0\n");
+}
+END_TEST
+
 START_TEST(python_calls_are_nodes_only_where_the_host_is_named)
 {
 	help_event(&b, "python_function", "f(x)", 1, 0, 100, NULL);
@@ -321,6 +425,12 @@ Suite *suite_keyavg(void)
 	tcase_add_test(tc, asynchronous_collectives_are_beside_the_tree);
 	tcase_add_test(tc, steps_have_one_row_and_annotations_their_own);
 	tcase_add_test(tc, python_calls_are_nodes_only_where_the_host_is_named);
+	tcase_add_test(tc, rows_are_by_shapes_where_they_are_asked_for);
+	tcase_add_test(tc, shapes_stay_with_their_event_where_python_calls_go);
+	tcase_add_test(tc, memory_is_what_was_taken_from_start_to_end);
+	tcase_add_test(tc, memory_of_an_only_child_of_the_same_name_is_its_parents);
+	tcase_add_test(tc, python_calls_are_rows_and_nodes_where_they_are_asked_for);
+	tcase_add_test(tc, a_table_without_memory_is_an_error);
 	tcase_add_test(tc, categories_of_2021_are_read);
 	tcase_add_test(tc, the_footer_adds_up_and_tells_what_no_op_launched);
 	tcase_add_test(tc, twenty_thousand_levels_are_no_matter);

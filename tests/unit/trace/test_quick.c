@@ -18,14 +18,19 @@ static void show(struct trace *t, const struct trace_report *report, struct buf 
 		buf_fmt(out, "%d %" PRId64 "+%" PRId64 " flags %d ext %" PRIu64 " thread %.*s ", ev->cat, ev->start_ns,
 			ev->dur_ns, ev->flags, ev->ext, STR_ARG(intern_name(&t->threads, ev->thread)));
 		buf_str(out, trace_name(t, ev->name));
+		buf_byte(out, ' ');
+		buf_str(out, trace_dims(t, ev));
 		buf_byte(out, '\n');
 	}
+	vec_each(a, &t->allocs)
+		buf_fmt(out, "%" PRId64 ": %" PRId64 " %" PRId64 "\n", a->at_ns, a->bytes[MEMORY_CPU], a->bytes[MEMORY_DEVICE]);
 	help_report(report, out);
 	buf_fmt(out, " device %s", t->device == NULL ? "none" : t->device);
 }
 
 /* Reads text with a kernel, or token by token, in blocks of so many bytes. An error is text, too. */
-static void read_with(const struct json_mask_kernel *kernel, struct str text, size_t block, struct buf *out)
+static void read_with(const struct json_mask_kernel *kernel, struct str text, size_t block, unsigned want,
+	struct buf *out)
 {
 	struct trace_reader *r = trace_reader_new(100000);
 	struct trace_report report = { .bytes = text.n };
@@ -34,6 +39,7 @@ static void read_with(const struct json_mask_kernel *kernel, struct str text, si
 	int rc = OK;
 
 	trace_reader_kernel(r, kernel);
+	trace_reader_want(r, want);
 	for (size_t at = 0; rc == OK && at < text.n; at += block) {
 		struct str part = str_upto(str_from(text, at), block);
 		char *copy = mem_dup(part.p, part.n); /* a sanitizer sees a byte read too far */
@@ -51,19 +57,19 @@ static void read_with(const struct json_mask_kernel *kernel, struct str text, si
 	trace_free(t);
 }
 
-static bool all_agree(struct str text, size_t block)
+static bool all_agree_on(struct str text, size_t block, unsigned want)
 {
 	struct buf slow, quick;
 	bool same = true;
 
 	buf_init(&slow, 64 << 20);
 	buf_init(&quick, 64 << 20);
-	read_with(NULL, text, block, &slow);
+	read_with(NULL, text, block, want, &slow);
 	for (size_t i = 0; same && json_mask_kernels[i] != NULL; i++) {
 		if (!json_mask_kernels[i]->runs_here())
 			continue;
 		buf_reset(&quick);
-		read_with(json_mask_kernels[i], text, block, &quick);
+		read_with(json_mask_kernels[i], text, block, want, &quick);
 		same = str_eq(buf_view(&slow), buf_view(&quick));
 		if (!same)
 			printf("# %s in blocks of %zu\n# of:\n%.*s\n# token by token:\n%.*s\n# quick:\n%.*s\n",
@@ -75,6 +81,11 @@ static bool all_agree(struct str text, size_t block)
 	return same;
 }
 
+static bool all_agree(struct str text, size_t block)
+{
+	return all_agree_on(text, block, 0) && all_agree_on(text, block, TRACE_SHAPES | TRACE_MEMORY | TRACE_PYTHON);
+}
+
 /* Events as writers write them, and as no writer should. */
 static const char *const events[] = {
 	"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": 2, \"ts\": 100.125, \"dur\": 7.5, "
@@ -84,6 +95,10 @@ static const char *const events[] = {
 	"      \"correlation\": 12,\n      \"grid\": [1, 2, 3]\n    }\n  }",
 	"{\"ph\":\"X\",\"cat\":\"privateuse1_runtime\",\"name\":\"nrt_execute\",\"pid\":1,\"tid\":\"a b\",\"ts\":\"1727\",\"dur\":-1,"
 	"\"args\":{\"external id\":\"9\",\"correlation\":4,\"x\":null,\"y\":true,\"z\":[[\"a\",\"]}\"],[]],\"w\":-1.5e-3}}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::cat\",\"pid\":1,\"tid\":2,\"ts\":5,\"dur\":1,\"args\":"
+	"{\"Input Dims\": [[[2,  64], [ ]], [-1,0,\n12]], \"Input type\": [\"TensorList\", \"\"]}}",
+	"{\"ph\": \"i\", \"s\": \"t\", \"name\": \"[memory]\", \"pid\": 1, \"tid\": 2, \"ts\": 101.5, \"args\": "
+	"{\"Total Reserved\": 0, \"Bytes\": -512, \"Device Id\": -1, \"Device Type\": 0, \"Addr\": 94261310664448}}",
 	"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"python\"}}",
 	"{\"ph\":\"s\",\"id\":7,\"pid\":1,\"tid\":2,\"ts\":100.125,\"cat\":\"ac2g\",\"name\":\"ac2g\"}",
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"say \"hi\" now\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2}",
@@ -91,6 +106,13 @@ static const char *const events[] = {
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"gr\xc3\xbc\xc3\x9f\",\"pid\":1,\"tid\":2,\"ts\":NaN,\"dur\":2}",
 	"{\"name\":\"last of two\",\"name\":\"aten::t\",\"dur\":01,\"ts\":3,\"tid\":2,\"pid\":1,\"cat\":\"cpu_op\",\"ph\":\"X\"}",
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"deep\",\"ts\":1,\"dur\":1,\"args\":{\"a\":{\"External id\":5},\"External id\":6}}",
+	"{\"ph\":\"i\",\"name\":\"[memory]\",\"ts\":\"7\",\"args\":{\"Bytes\":\"9223372036854775807\",\"Device Type\":20}}",
+	"{\"ph\":\"i\",\"name\":\"[memory]\",\"ts\":7,\"args\":{\"Bytes\":1.5}}",
+	"{\"ph\":\"i\",\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",\"ts\":7}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"odd\",\"ts\":5,\"dur\":1,"
+	"\"args\":{\"Input Dims\": [[2, \"x, y\"], [1.5, true], {\"a\":[1]}]}}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"odd\",\"ts\":5,\"dur\":1,\"args\":{\"Input Dims\": [[2,], [01]], \"Input Dims\": 4}}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"odd\",\"ts\":5,\"dur\":1,\"args\":{\"Input Dims\": \"[[2]]\", \"Input Dims\": [[-]]}}",
 	"{}",
 	"{\"ph\":\"X\",\"cat\":\"kernel\",\"cat\":5,\"name\":\"text\",\"name\":1,\"ts\":1,\"dur\":1}",
 	"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#7\",\"pid\":1,\"tid\":2,\"ts\":90,\"dur\":100,\"more\":[{}]}",
@@ -103,7 +125,7 @@ static void make_text(struct rand_gen *g, size_t size, struct buf *b)
 {
 	buf_text(b, "{\"traceEvents\":[");
 	for (size_t i = 0; i < size; i++) {
-		size_t usual = rand_below(g, 4) ? 5 : COUNT(events);
+		size_t usual = rand_below(g, 4) ? 7 : COUNT(events);
 
 		buf_text(b, i == 0 ? "" : rand_below(g, 2) ? "," : ",\n  ");
 		buf_text(b, events[rand_below(g, usual)]);
@@ -148,6 +170,34 @@ START_TEST(a_long_trace_is_read_alike_in_blocks)
 	ck_assert(all_agree(buf_view(&b), 262144));
 	ck_assert(all_agree(buf_view(&b), 4099));
 	buf_fini(&b);
+}
+END_TEST
+
+START_TEST(shapes_and_allocations_cut_at_any_byte_are_the_same)
+{
+	struct buf text, whole, cut;
+
+	buf_init(&text, 1 << 20);
+	buf_init(&whole, 1 << 20);
+	buf_init(&cut, 1 << 20);
+	buf_text(&text, "{\"traceEvents\":[");
+	for (size_t i = 0; i < COUNT(events); i++)
+		buf_fmt(&text, "%s%s", i == 0 ? "" : ",", events[i]);
+	buf_text(&text, "]}");
+	read_with(json_mask_best(), buf_view(&text), text.n, TRACE_SHAPES | TRACE_MEMORY, &whole);
+	ck_assert(str_find(buf_view(&whole), STR("aten::cat [[[2, 64], []], [-1, 0, 12]]\n")) < whole.n);
+	ck_assert(str_find(buf_view(&whole), STR("odd [[2, \"x, y\"], [1.5, true], {}]\n")) < whole.n);
+	ck_assert(str_find(buf_view(&whole), STR("101500: -512 9223372036854775807\n")) < whole.n);
+	ck_assert(str_find(buf_view(&whole), STR("7000: 0 9223372036854775807\n")) < whole.n);
+	for (size_t block = 1; block < text.n; block++) {
+		buf_reset(&cut);
+		read_with(json_mask_best(), buf_view(&text), block, TRACE_SHAPES | TRACE_MEMORY, &cut);
+		ck_assert_msg(str_eq(buf_view(&whole), buf_view(&cut)), "blocks of %zu:\n%s\nnot\n%s", block,
+			buf_view(&cut).p, buf_view(&whole).p);
+	}
+	buf_fini(&text);
+	buf_fini(&whole);
+	buf_fini(&cut);
 }
 END_TEST
 
@@ -196,6 +246,7 @@ Suite *suite_quick(void)
 	tcase_add_test(tc, usual_events_are_read_the_quick_way);
 	tcase_add_test(tc, both_ways_of_reading_agree_whatever_is_in_the_file);
 	tcase_add_test(tc, a_long_trace_is_read_alike_in_blocks);
+	tcase_add_test(tc, shapes_and_allocations_cut_at_any_byte_are_the_same);
 	tcase_add_test(tc, an_event_longer_than_the_marks_hold_is_read_all_the_same);
 	suite_add_tcase(s, tc);
 	return s;
