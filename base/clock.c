@@ -108,6 +108,14 @@ static bool offset_of(struct str s, int64_t *sec)
 	return true;
 }
 
+static int days_in(int year, int month)
+{
+	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+	return days[month - 1] + (month == 2 && leap);
+}
+
 static int parse_rfc3339(struct str s, int64_t *wall_ns)
 {
 	struct tm tm = { 0 };
@@ -123,8 +131,8 @@ static int parse_rfc3339(struct str s, int64_t *wall_ns)
 		!str_drop_prefix(&s, STR(":")) || !digits(&s, 2, &tm.tm_sec) || !fraction(&s, &frac_ns) ||
 		!offset_of(s, &offset_s))
 		return E_FORMAT;
-	if (tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour > 23 ||
-		tm.tm_min > 59 || tm.tm_sec > 60)
+	if (tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > days_in(tm.tm_year, tm.tm_mon) ||
+		tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
 		return E_FORMAT;
 	tm.tm_year -= 1900;
 	tm.tm_mon -= 1;
