@@ -128,9 +128,11 @@ void call_failed(struct api_call *c, int rc, const struct err *e)
 		{ E_STOPPED, PROBLEM_BUSY },
 	};
 
+	bool by_cursor = rc == E_USAGE && str_has_prefix(str_of(e->text), STR("cursor: ")); /* all that a store finds wrong */
+
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (rows[i].code == rc) {
-			call_problem(c, rows[i].problem, NULL, "%s", e->text);
+			call_problem(c, rows[i].problem, by_cursor ? param_name(PARAM_CURSOR) : NULL, "%s", e->text);
 			return;
 		}
 	log_error("api.failed", "path=\"%.*s\" code=%s err=\"%s\"", STR_ARG(c->rq->path), code_name(rc), e->text);
@@ -227,7 +229,7 @@ static const struct route *find_route(struct api_call *c)
 	}
 	if (found == NULL && allow.n > 0) {
 		http_reply_header(c->rp, "Allow", "%s", allow.p);
-		call_problem(c, PROBLEM_METHOD, NULL, "%s does not apply to this path; %s does",
+		call_problem(c, PROBLEM_METHOD, NULL, "%s does not apply to this path; these do: %s",
 			http_method_name(c->rq->method), allow.p);
 	} else if (found == NULL) {
 		call_problem(c, PROBLEM_NOT_FOUND, NULL, "no such path; what there is stands in doc/api.md");

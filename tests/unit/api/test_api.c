@@ -59,6 +59,7 @@ START_TEST(a_wrong_parameter_is_named)
 	ck_assert_int_eq(ask_get(&k, "/api/v1/compare"), 400);
 	ck_assert(str_eq(json_get_str(k.json, "parameter"), STR("service")));
 	ck_assert_int_eq(ask_get(&k, "/api/v1/windows?cursor=made-up"), 400);
+	ck_assert(str_eq(json_get_str(k.json, "parameter"), STR("cursor")));
 	ck_assert_int_eq(ask_get(&k, "/api/v1/top?cursor=made-up"), 400);
 }
 END_TEST
