@@ -1,7 +1,5 @@
 #include "agent/options.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/str.h"
 
@@ -127,6 +125,60 @@ static int apply_set(struct agent_conf *cf, const struct agent_options *o, struc
 	return rc;
 }
 
+/* The next name in a path, past slashes and "."; empty at its end. */
+static struct str next_name(struct str *path)
+{
+	while (!str_empty(*path)) {
+		size_t n = str_find_byte(*path, '/');
+		struct str name = str_upto(*path, n);
+
+		*path = str_from(*path, n + 1);
+		if (!str_empty(name) && !str_eq(name, STR(".")))
+			return name;
+	}
+	return STR("");
+}
+
+/* As they are written: links are not looked at. */
+static bool same_path(struct str a, struct str b)
+{
+	struct str x, y;
+
+	do {
+		x = next_name(&a);
+		y = next_name(&b);
+	} while (str_eq(x, y) && !str_empty(x));
+	return str_eq(x, y);
+}
+
+static bool is_watched(const struct agent_conf *cf, const char *dir, size_t upto)
+{
+	for (size_t i = 0; i < upto; i++)
+		if (same_path(str_of(dir), str_of(agent_conf_watch(cf, i)->dir)))
+			return true;
+	return false;
+}
+
+/* What was put aside into a watched folder would be found, read and put aside again, for ever. */
+static int check_folders(const struct agent_conf *cf, const char *path, struct err *e)
+{
+	for (size_t i = 0; i < cf->watch.n; i++) {
+		const struct watch_conf *wc = agent_conf_watch(cf, i);
+		const char *put_aside = NULL;
+
+		if (is_watched(cf, wc->dir, i))
+			return err_set(e, E_USAGE, "%s: watch: %s stands there twice", path, wc->dir);
+		if (wc->bad_dir[0] != '\0' && is_watched(cf, wc->bad_dir, cf->watch.n))
+			put_aside = "bad_dir";
+		else if (wc->done == DONE_MOVE && wc->done_dir[0] != '\0' && is_watched(cf, wc->done_dir, cf->watch.n))
+			put_aside = "done_dir";
+		if (put_aside != NULL)
+			return err_set(e, E_USAGE, "%s: watch[%zu].%s: is a watched folder; want another one", path, i,
+				put_aside);
+	}
+	return OK;
+}
+
 /* What the table cannot say of a single key. */
 static int check_whole(const struct agent_conf *cf, const char *path, struct err *e)
 {
@@ -140,12 +192,7 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 			path);
 	if (cf->retry_first_ns > cf->retry_max_ns)
 		return err_set(e, E_USAGE, "%s: ship.retry_first: is more than ship.retry_max", path);
-	for (size_t i = 0; i < cf->watch.n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (strcmp(agent_conf_watch(cf, i)->dir, agent_conf_watch(cf, k)->dir) == 0)
-				return err_set(e, E_USAGE, "%s: watch: %s stands there twice", path,
-					agent_conf_watch(cf, i)->dir);
-	return OK;
+	return check_folders(cf, path, e);
 }
 
 int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct err *e)
