@@ -10,6 +10,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "detect/fusion_table.h"
+#include "net/auth.h"
+#include "net/token.h"
 
 #define AT(member) offsetof(struct daemon_conf, member)
 
@@ -79,7 +82,7 @@ static const struct opt opts[] = {
 	  "Configuration file; without it, /etc/trainspotter/trainspotterd.yaml where that exists.", NULL },
 	{ "set", 's', OPT_TEXTS, offsetof(struct answers, set), 0, 0, "KEY=VALUE",
 	  "Sets one key over the file's; may be repeated.", NULL },
-	{ "check", 0, OPT_FLAG, offsetof(struct answers, check), 0, 0, NULL, "Check the configuration and end.", NULL },
+	{ "check", 0, OPT_FLAG, offsetof(struct answers, check), 0, 0, NULL, "Check the configuration, and that the files it names can be read, and end.", NULL },
 	{ "print-config", 0, OPT_FLAG, offsetof(struct answers, print), 0, 0, NULL,
 	  "Print the configuration in force, each key with its meaning, and end.", NULL },
 };
@@ -149,12 +152,38 @@ static bool is_loopback(struct str address)
 static int check_conf(const struct daemon_conf *conf, struct err *e)
 {
 	bool tokens = conf->auth_tokens_file[0] != '\0';
+	struct str url = str_of(conf->webhook_url);
 
+	if (!str_empty(url) && !str_has_prefix(url, STR("http://")) && !str_has_prefix(url, STR("https://")))
+		return err_set(e, E_USAGE, "notify.webhook.url: \"%s\" is neither http://… nor https://…", conf->webhook_url);
 	if (is_loopback(str_of(conf->listen_address)) || tokens || conf->auth_allow_anonymous_reads)
 		return OK;
 	return err_set(e, E_USAGE,
 		"listen.address: %s can be reached from other machines, so auth.tokens_file must name who may write and "
 		"read (doc/api.md); or set auth.allow_anonymous_reads to let anyone read", conf->listen_address);
+}
+
+/* --check: can what the configuration names be read, too? The daemon would find out at its start. */
+static int check_files(const struct daemon_conf *conf, struct err *e)
+{
+	struct fusion_table *table = NULL;
+	struct auth *auth = NULL;
+	char *token = NULL;
+	int rc = OK;
+
+	if (conf->auth_tokens_file[0] != '\0')
+		rc = auth_load(&auth, conf->auth_tokens_file, e);
+	if (rc == OK && conf->detect_fusion_table[0] != '\0') {
+		rc = fusion_table_new(&table, e);
+		if (rc == OK)
+			rc = fusion_table_add(table, conf->detect_fusion_table, e);
+	}
+	if (rc == OK && conf->webhook_token_file[0] != '\0')
+		rc = token_load(conf->webhook_token_file, &token, e);
+	auth_free(auth);
+	fusion_table_free(table);
+	mem_free(token);
+	return rc;
 }
 
 /* The answer to --print-config and --check; the program ends here. */
@@ -187,6 +216,8 @@ int options_read(struct options *o, int argc, char **argv, struct err *e)
 	rc = read_conf(&an, &o->conf, e);
 	if (rc == OK)
 		rc = check_conf(&o->conf, e);
+	if (rc == OK && an.check)
+		rc = check_files(&o->conf, e);
 	if (rc == OK && (an.print || an.check))
 		answer_and_exit(&an, &o->conf);
 	return rc;

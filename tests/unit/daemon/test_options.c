@@ -20,7 +20,7 @@ static void stop(void)
 	unlink(path);
 }
 
-static int read_it(const char *yaml, const char *set, struct options *o, struct err *e)
+static int read_with(const char *yaml, const char *set, const char *flag, struct options *o, struct err *e)
 {
 	static char *argv[8];
 	int argc = 0;
@@ -33,8 +33,15 @@ static int read_it(const char *yaml, const char *set, struct options *o, struct 
 		argv[argc++] = (char *)(uintptr_t)"--set";
 		argv[argc++] = (char *)(uintptr_t)set;
 	}
+	if (flag != NULL)
+		argv[argc++] = (char *)(uintptr_t)flag;
 	argv[argc] = NULL;
 	return options_read(o, argc, argv, e);
+}
+
+static int read_it(const char *yaml, const char *set, struct options *o, struct err *e)
+{
+	return read_with(yaml, set, NULL, o, e);
 }
 
 START_TEST(the_file_is_over_the_defaults_and_the_command_line_over_the_file)
@@ -69,6 +76,7 @@ static const struct {
 	{ "", "listen.prt=1", "listen.prt" },
 	{ "listen:\n  address: 0.0.0.0\n", NULL, "auth.tokens_file" },
 	{ "", "listen.address=::", "auth.tokens_file" },
+	{ "", "notify.webhook.url=ftp://x", "notify.webhook.url" },
 };
 
 START_TEST(a_mistake_says_what_would_be_right)
@@ -79,6 +87,24 @@ START_TEST(a_mistake_says_what_would_be_right)
 	ck_assert_msg(read_it(wrong[_i].yaml, wrong[_i].set, &o, &e) == E_USAGE, "%s %s", wrong[_i].yaml, e.text);
 	ck_assert_msg(str_contains(str_of(e.text), str_of(wrong[_i].says)), "%s", e.text);
 	options_fini(&o);
+}
+END_TEST
+
+START_TEST(a_check_looks_into_the_files_that_are_named)
+{
+	static const char *const keys[] = { "auth.tokens_file", "detect.fusion_table", "notify.webhook.token_file" };
+	struct options o;
+	struct err e = { 0 };
+	char set[100];
+
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		snprintf(set, sizeof(set), "%s=/nowhere/to/be/found", keys[i]);
+		ck_assert_msg(read_it("", set, &o, &e) == OK, "%s", e.text);
+		options_fini(&o);
+		ck_assert_int_lt(read_with("", set, "--check", &o, &e), 0);
+		ck_assert_msg(strstr(e.text, "/nowhere/to/be/found") != NULL, "%s", e.text);
+		options_fini(&o);
+	}
 }
 END_TEST
 
@@ -104,6 +130,7 @@ Suite *suite_options(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, the_file_is_over_the_defaults_and_the_command_line_over_the_file);
 	tcase_add_loop_test(tc, a_mistake_says_what_would_be_right, 0, COUNT(wrong));
+	tcase_add_test(tc, a_check_looks_into_the_files_that_are_named);
 	tcase_add_test(tc, other_addresses_than_loopback_need_tokens_or_a_word);
 	suite_add_tcase(s, tc);
 	return s;
