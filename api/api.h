@@ -28,7 +28,7 @@ struct api_settings {
 struct api *api_new(const struct api_settings *s);
 void api_free(struct api *api); /* when no handler runs any more; NULL is fine */
 
-/* Both take *p and set it NULL; requests under way finish with what they began with. E_LIMIT after 1000 of them:
+/* Both take *p and set it NULL (no auth: NULL means that there are no tokens); requests under way finish with what they began with. E_LIMIT after 1000 of them:
  * what was replaced is kept until api_free, since somebody may still look at it. Any thread, one at a time. */
 int api_set_auth(struct api *api, struct auth **auth, struct err *e) MUST_USE;
 int api_set_fusion(struct api *api, struct fusion_table **table, struct err *e) MUST_USE;

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/metric.h"
 #include "base/proc.h"
+#include "daemon/tables.h"
 #include "daemon/tick.h"
 #include "net/http_server.h"
 #include "notify/notify.h"
@@ -55,33 +56,6 @@ static struct tick_settings tick_of(const struct daemon_conf *c)
 	};
 }
 
-static int load_fusion(struct api *api, const struct daemon_conf *c, struct err *e)
-{
-	struct fusion_table *table = NULL;
-	int rc = fusion_table_new(&table, e);
-
-	if (rc == OK && c->detect_fusion_table[0] != '\0')
-		rc = fusion_table_add(table, c->detect_fusion_table, e);
-	if (rc == OK)
-		rc = api_set_fusion(api, &table, e);
-	fusion_table_free(table);
-	return rc;
-}
-
-static int load_auth(struct api *api, const struct daemon_conf *c, struct err *e)
-{
-	struct auth *auth = NULL;
-	int rc;
-
-	if (c->auth_tokens_file[0] == '\0')
-		return OK;
-	rc = auth_load(&auth, c->auth_tokens_file, e);
-	if (rc == OK)
-		rc = api_set_auth(api, &auth, e);
-	auth_free(auth);
-	return rc;
-}
-
 /* ---- parts */
 
 static int open_store(struct daemon *d, struct err *e)
@@ -120,11 +94,14 @@ static int open_api(struct daemon *d, struct err *e)
 		.arrived_env = d,
 		.version = "trainspotterd " PACKAGE_VERSION,
 	};
-	int rc;
+	struct tables t;
+	int rc = tables_load(&t, c, e);
 
 	d->api = api_new(&s);
-	rc = load_fusion(d->api, c, e);
-	return rc == OK ? load_auth(d->api, c, e) : rc;
+	if (rc == OK)
+		rc = tables_give(&t, d->api, e);
+	tables_fini(&t);
+	return rc;
 }
 
 static int open_notify(struct daemon *d, struct err *e)
@@ -220,16 +197,19 @@ int daemon_open(struct daemon **out, const struct options *o, struct err *e)
 
 /* ---- running */
 
+/* All files are read before anything is changed: the old configuration stays whole where one is wrong. */
 static int apply(struct daemon *d, const struct daemon_conf *c, struct err *e)
 {
 	struct notify_settings ns = notify_of(c);
 	struct tick_settings ts = tick_of(c);
-	int rc = load_auth(d->api, c, e);
+	struct tables t;
+	int rc = tables_load(&t, c, e);
 
 	if (rc == OK)
-		rc = load_fusion(d->api, c, e);
-	if (rc == OK)
 		rc = notify_set(d->notify, &ns, e);
+	if (rc == OK)
+		rc = tables_give(&t, d->api, e);
+	tables_fini(&t);
 	if (rc != OK)
 		return rc;
 	tick_set(d->tick, &ts);

@@ -10,8 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
-#include "detect/fusion_table.h"
-#include "net/auth.h"
+#include "daemon/tables.h"
 #include "net/token.h"
 
 #define AT(member) offsetof(struct daemon_conf, member)
@@ -166,22 +165,13 @@ static int check_conf(const struct daemon_conf *conf, struct err *e)
 /* --check: can what the configuration names be read, too? The daemon would find out at its start. */
 static int check_files(const struct daemon_conf *conf, struct err *e)
 {
-	struct fusion_table *table = NULL;
-	struct auth *auth = NULL;
 	char *token = NULL;
-	int rc = OK;
+	struct tables t;
+	int rc = tables_load(&t, conf, e);
 
-	if (conf->auth_tokens_file[0] != '\0')
-		rc = auth_load(&auth, conf->auth_tokens_file, e);
-	if (rc == OK && conf->detect_fusion_table[0] != '\0') {
-		rc = fusion_table_new(&table, e);
-		if (rc == OK)
-			rc = fusion_table_add(table, conf->detect_fusion_table, e);
-	}
 	if (rc == OK && conf->webhook_token_file[0] != '\0')
 		rc = token_load(conf->webhook_token_file, &token, e);
-	auth_free(auth);
-	fusion_table_free(table);
+	tables_fini(&t);
 	mem_free(token);
 	return rc;
 }

@@ -4,7 +4,7 @@ check_PROGRAMS += tests/unit/daemon/test_daemon
 TESTS += tests/unit/daemon/test_daemon
 endif
 tests_unit_daemon_test_daemon_SOURCES = \
-	daemon/options.c daemon/tick.c \
+	daemon/options.c daemon/tables.c daemon/tick.c \
 	tests/unit/daemon/main.c \
 	tests/unit/daemon/test_options.c \
 	tests/unit/daemon/test_tick.c
