@@ -1,6 +1,5 @@
 #include "trace/pb.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 
 enum state {
@@ -25,8 +24,9 @@ struct pb {
 	uint64_t value, skip_to, tag_at, number;
 	unsigned bits;	/* of value that are there */
 	unsigned fixed; /* bytes of a fixed number */
-	struct buf text;
+	size_t text_n;
 	bool cut;
+	char text[PB_TEXT_MAX];
 };
 
 struct pb *pb_new(void)
@@ -34,15 +34,11 @@ struct pb *pb_new(void)
 	struct pb *p = mem_get(sizeof(*p));
 
 	p->end[0] = UINT64_MAX;
-	buf_init(&p->text, PB_TEXT_MAX);
 	return p;
 }
 
 void pb_free(struct pb *p)
 {
-	if (p == NULL)
-		return;
-	buf_fini(&p->text);
 	mem_free(p);
 }
 
@@ -127,9 +123,12 @@ static bool skip(struct pb *p)
 
 static bool collect(struct pb *p)
 {
-	size_t n = here(p), fits = PB_TEXT_MAX - p->text.n;
+	size_t n = here(p), fits = PB_TEXT_MAX - p->text_n;
 
-	buf_add(&p->text, p->p, n < fits ? n : fits);
+	fits = n < fits ? n : fits;
+	if (fits > 0)
+		memcpy(p->text + p->text_n, p->p, fits);
+	p->text_n += fits;
 	p->cut |= n > fits;
 	pass(p, n);
 	return p->at == p->skip_to;
@@ -159,7 +158,7 @@ static enum pb_token give(struct pb *p, struct pb_field *f, enum pb_token token,
 	*f = (struct pb_field){ .number = p->number,
 		.value = p->value,
 		.offset = p->tag_at,
-		.text = buf_view(&p->text),
+		.text = str_make(p->text, p->text_n),
 		.cut = p->cut };
 	p->state = next;
 	p->value = 0;
@@ -248,7 +247,7 @@ void pb_text(struct pb *p)
 {
 	if (p->state != AT_BYTES)
 		return;
-	buf_reset(&p->text);
+	p->text_n = 0;
 	p->cut = false;
 	p->state = IN_TEXT;
 }

@@ -34,6 +34,10 @@ struct xla {
 	struct hlo_list hlos;
 	struct run_list runs; /* again wherever another run of the module came in between */
 	struct buf key;
+	/* the thread of the last event */
+	char last_process[TEXT_MAX], last_tid[TEXT_MAX];
+	size_t last_process_n, last_tid_n;
+	uint32_t last_thread;
 };
 
 void xla_begin(struct trace *t)
@@ -46,6 +50,7 @@ void xla_begin(struct trace *t)
 	x->hlos.cap = ROWS_MAX;
 	x->runs.cap = t->events.cap;
 	buf_init(&x->key, KEY_MAX);
+	x->last_thread = INTERN_NONE;
 	t->xla = x;
 	t->device = "XLA";
 }
@@ -102,8 +107,10 @@ static enum sort sort_of(const struct xla_event *ev)
 {
 	bool device = xla_is_device(ev->process);
 
+	if (device && ev->line == XLA_LINE_OPS)
+		return HLO;
 	if (ev->hlo_op.p != NULL)
-		return device && ev->beside ? NOTHING : HLO;
+		return device && ev->line == XLA_LINE_BESIDE ? NOTHING : HLO;
 	if (device)
 		return begins(ev->name, "Memcpy", "memcpy")    ? DEVICE_COPY
 			: begins(ev->name, "Memset", "memset") ? DEVICE_FILL
@@ -214,7 +221,7 @@ static struct hlo *hlo_of_event(struct trace *t, const struct xla_event *ev)
 
 	if (module == INTERN_NONE || (ev->has_run && !note_run(t->xla, module, ev->run)))
 		return NULL;
-	return hlo_of(t, module, ev->hlo_op);
+	return hlo_of(t, module, ev->hlo_op.p != NULL ? ev->hlo_op : ev->name);
 }
 
 static void count_hlo(struct xla *x, struct hlo *h, int64_t ns)
@@ -230,6 +237,24 @@ static void count_hlo(struct xla *x, struct hlo *h, int64_t ns)
 
 /* ---- events */
 
+/* The same thread mostly comes many times in a row. */
+static uint32_t known_thread(struct trace *t, struct str process, struct str tid)
+{
+	struct xla *x = t->xla;
+
+	if (x->last_thread != INTERN_NONE && str_eq(process, str_make(x->last_process, x->last_process_n)) &&
+		str_eq(tid, str_make(x->last_tid, x->last_tid_n)))
+		return x->last_thread;
+	x->last_thread = trace_thread(t, process, tid);
+	if (process.n > 0)
+		memcpy(x->last_process, process.p, process.n);
+	if (tid.n > 0)
+		memcpy(x->last_tid, tid.p, tid.n);
+	x->last_process_n = process.n;
+	x->last_tid_n = tid.n;
+	return x->last_thread;
+}
+
 /* A device is a process of its own; devices that run on threads of the host are told apart by number. */
 static uint32_t thread_of(struct trace *t, const struct xla_event *ev, enum sort sort)
 {
@@ -239,7 +264,7 @@ static uint32_t thread_of(struct trace *t, const struct xla_event *ev, enum sort
 	if (sort == HLO && ev->has_ordinal && !xla_is_device(process))
 		process = str_make(text,
 			(size_t)snprintf(text, sizeof(text), "%.*s:%" PRIu64, STR_ARG(process), ev->ordinal));
-	return trace_thread(t, process, ev->thread);
+	return known_thread(t, process, str_upto(ev->thread, TEXT_MAX));
 }
 
 static uint32_t name_of(struct trace *t, const struct xla_event *ev, enum sort sort)
@@ -276,7 +301,9 @@ void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *r
 		h = hlo_of_event(t, ev);
 	name = sort != HLO ? name_of(t, ev, sort) : h != NULL ? h->name : INTERN_NONE;
 	thread = name == INTERN_NONE ? INTERN_NONE : thread_of(t, ev, sort);
-	out = thread == INTERN_NONE ? NULL : vec_push(&t->events);
+	out = NULL;
+	if (thread != INTERN_NONE)
+		out = vec_push(&t->events);
 	if (out == NULL) {
 		trace_report_add(report, TRACE_TOO_MANY, 1, ev->offset);
 		return;
@@ -332,7 +359,7 @@ static int identify(struct trace *t, struct err *e)
 		buf_reset(&x->key);
 		buf_add(&x->key, bytes, sizeof(bytes));
 		buf_str(&x->key, base);
-		if (intern_id(&seen, buf_view(&x->key)) == INTERN_NONE)
+		if (x->key.rc != OK || intern_id(&seen, buf_view(&x->key)) == INTERN_NONE)
 			rc = err_set(e, E_NOMEM, "no memory for the ops of %zu modules", x->modules.n);
 		else if (intern_count(&seen) > known)
 			x->modules.v[h->module].identity += hash64(base.p, base.n, 0);
@@ -362,10 +389,12 @@ void xla_module_name(const struct xla_module *m, struct buf *out)
 {
 	struct buf scratch;
 
-	buf_init(&scratch, KEY_MAX * 2);
+	buf_init(&scratch, KEY_MAX);
 	buf_text(out, "hlo_module ");
 	buf_str(out, normalise_name(m->name, 256, &scratch));
 	buf_fmt(out, " {%016" PRIx64 "}", m->identity);
+	if (out->rc == OK)
+		out->rc = scratch.rc;
 	buf_fini(&scratch);
 }
 

@@ -2,7 +2,8 @@
  * The readers (xplane.h, xla_json.h) hand in events as they find them; what comes out is a struct trace like any other,
  * so that keyavg and fold work on it, with this beside it:
  *
- *	HLO events	device rows (CAT_HLO) under their hlo_op, whatever thread they stand on
+ *	HLO events	device rows (CAT_HLO) under their hlo_op, whatever thread they stand on; so are all events of a
+ *			device's line "XLA Ops", under their names where no hlo_op says better
  *	step_num	the event is a step (CAT_USER_ANNOTATION, NAME_STEP)
  *	other events	of the host: calls into the runtime (CAT_RUNTIME), nested by time. Of a device: copies and fills; what else
  *			stands there only sums up HLO events (its lines "XLA Modules", "Steps" and so on)
@@ -31,13 +32,16 @@
 #include "trace/event.h"
 #include "trace/report.h"
 
+/* Where among a device's lines an event stands: HLO ops have one of their own, if the device has it. */
+enum xla_line { XLA_LINE_ANY, XLA_LINE_OPS, XLA_LINE_BESIDE };
+
 struct xla_event {
 	uint64_t offset; /* in the file, for the report */
 	int64_t start_ps, dur_ps;
 	struct str name;
 	struct str process; /* "/host:CPU", "/device:TPU:0", or a number */
 	struct str thread;
-	bool beside;		       /* a device has a line "XLA Ops", and this is not on it */
+	enum xla_line line;
 	struct str hlo_op, hlo_module; /* p is NULL where there is none */
 	bool has_program, has_run, has_ordinal, has_step;
 	uint64_t program, run, ordinal;

@@ -194,13 +194,12 @@ static bool times_of(struct reader *r, struct xla_event *ev)
 static void take_timed(struct reader *r)
 {
 	const struct process *p = process_of(r);
+	struct str thread = thread_key(r);
 	struct xla_event ev = {
 		.offset = r->offset,
 		.name = r->v[NAME],
 		.process = p == NULL ? STR("") : p->name,
 		.thread = has(r, TID) ? r->v[TID] : STR(""),
-		.beside = p != NULL && p->has_ops_line &&
-			intern_find(&r->ops_lines, thread_key(r)) == INTERN_NONE,
 		.hlo_op = r->v[OP],
 		.hlo_module = has(r, MODULE) ? r->v[MODULE] : STR(""),
 		.has_program = has(r, PROGRAM),
@@ -209,6 +208,13 @@ static void take_timed(struct reader *r)
 		.has_step = has(r, STEP),
 	};
 
+	if (p == NULL || r->key.rc != OK) {
+		lose(r, TRACE_TOO_MANY);
+		return;
+	}
+	ev.line = intern_find(&r->ops_lines, thread) != INTERN_NONE ? XLA_LINE_OPS
+		: p->has_ops_line				    ? XLA_LINE_BESIDE
+								    : XLA_LINE_ANY;
 	if (!has(r, NAME)) {
 		lose(r, TRACE_NO_NAME);
 		return;
@@ -395,12 +401,13 @@ enum xla_json_answer xla_json_is(struct str head)
 	json_feed(json, head.p, head.n);
 	while (answer == XLA_JSON_UNKNOWN && (tok = json_next(json, &v)) != JSON_MORE && !is_over(tok)) {
 		unsigned depth = json_depth(json);
+		bool in_args = depth > EVENT_DEPTH;
 
 		if (tok == JSON_KEY && depth == EVENT_DEPTH && str_eq(v.raw, STR("cat")))
 			answer = XLA_JSON_NO;
-		else if (tok == JSON_KEY && depth > EVENT_DEPTH && slot_of(v.raw, true) == OP)
-			answer = XLA_JSON_YES;
-		else if (tok == JSON_STRING && depth > EVENT_DEPTH && is_process_name(v.raw))
+		else if (in_args &&
+			((tok == JSON_KEY && slot_of(v.raw, true) == OP) ||
+				(tok == JSON_STRING && is_process_name(v.raw))))
 			answer = XLA_JSON_YES;
 	}
 	json_reader_free(json);

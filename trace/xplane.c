@@ -16,6 +16,7 @@ enum {
 	LINES_MAX = 1000000,
 	STATS_MAX = 64, /* of one event; further ones are not looked at */
 	STAT_TEXT_MAX = 1024,
+	MENDED_BYTES_MAX = 8 * PB_TEXT_MAX, /* an escape is six bytes, a mended one three */
 };
 #define CALLS_BYTES_MAX ((size_t)8 << 30)	    /* of one plane's events */
 #define WALL_NS		INT64_C(100000000000000000) /* a timestamp from here on is since 1970 */
@@ -149,6 +150,7 @@ struct line {
 	uint64_t id;
 	int64_t ns;
 	bool ops; /* the device's line of HLO ops */
+	struct str thread;
 };
 
 VEC(metas, struct meta);
@@ -168,6 +170,7 @@ struct plane {
 	struct lines lines;
 	struct stats stats; /* the plane's own */
 	struct buf metas_stats;
+	bool is_short; /* something found no room */
 };
 
 /* Stats that mean something here. */
@@ -237,7 +240,7 @@ struct xplane_reader *xplane_reader_new(uint64_t max_events, struct trace_report
 	xla_begin(r->trace);
 	plane_init(&r->plane);
 	r->stats.cap = STATS_MAX;
-	buf_init(&r->scratch, 8 * PB_TEXT_MAX);
+	buf_init(&r->scratch, MENDED_BYTES_MAX);
 	return r;
 }
 
@@ -273,10 +276,11 @@ static struct str mended(struct xplane_reader *r, struct str text)
 	if (json_utf8_valid(text))
 		return text;
 	trace_report_add(r->report, TRACE_BAD_UTF8, 1, 0);
-	buf_init(&escaped, 8 * PB_TEXT_MAX);
+	buf_init(&escaped, MENDED_BYTES_MAX);
 	json_escape(text, &escaped);
 	buf_reset(&r->scratch);
 	json_unescape(buf_view(&escaped), &r->scratch);
+	r->plane.is_short |= escaped.rc != OK || r->scratch.rc != OK;
 	buf_fini(&escaped);
 	return buf_view(&r->scratch);
 }
@@ -338,6 +342,7 @@ static void end_stat(struct xplane_reader *r, struct stats *to)
 		if (!seen(r, sorts[i]))
 			continue;
 		s = vec_push(to);
+		r->plane.is_short |= s == NULL && to->n < to->cap;
 		if (s != NULL)
 			*s = (struct stat){ r->number[STAT_ID], sorts[i], r->number[sorts[i]] };
 		return;
@@ -374,6 +379,7 @@ static void end_line(struct xplane_reader *r, uint64_t offset)
 		return;
 	}
 	l->id = r->number[LINE_ID];
+	l->thread = arena_fmt(&r->plane.arena, "%" PRIu64, l->id);
 	l->ns = (int64_t)r->number[LINE_NS];
 	l->ops = str_eq(r->text[LINE_NAME], STR("XLA Ops")) || str_eq(r->text[LINE_SHOWN], STR("XLA Ops"));
 }
@@ -396,8 +402,6 @@ static void end_entry(struct xplane_reader *r, struct metas *to, uint64_t offset
 		return;
 	m->stats = r->plane.metas_stats.n + 1;
 	put_stats(&r->plane.metas_stats, &r->stats);
-	if (r->plane.metas_stats.rc != OK)
-		m->stats = 0;
 }
 
 /* ---- a plane ends: its events get their names */
@@ -532,7 +536,6 @@ static void name_event(struct xplane_reader *r, const struct naming *known, bool
 	struct xla_event ev = { .process = r->text[PLANE_NAME] };
 	uint64_t line = get(bytes), meta_id = get(bytes), offset_ps = get(bytes);
 	const struct meta *m = find_meta(&p->events, meta_id);
-	char thread[24];
 
 	ev.dur_ps = (int64_t)get(bytes);
 	ev.offset = get(bytes);
@@ -551,10 +554,9 @@ static void name_event(struct xplane_reader *r, const struct naming *known, bool
 		return;
 	}
 	ev.name = m->shown;
-	ev.beside = ops_line && !p->lines.v[line].ops;
-	ev.thread = str_make(
-		thread, (size_t)snprintf(thread, sizeof(thread), "%" PRIu64, p->lines.v[line].id));
-	if (ev.hlo_op.p != NULL && ev.hlo_module.p == NULL)
+	ev.thread = p->lines.v[line].thread;
+	ev.line = p->lines.v[line].ops ? XLA_LINE_OPS : ops_line ? XLA_LINE_BESIDE : XLA_LINE_ANY;
+	if (ev.hlo_module.p == NULL)
 		ev.hlo_module = STR("");
 	xla_add(r->trace, &ev, r->report);
 }
@@ -600,7 +602,7 @@ static void use_plane_stats(struct xplane_reader *r)
 	}
 }
 
-static void end_plane(struct xplane_reader *r)
+static void end_plane(struct xplane_reader *r, uint64_t offset)
 {
 	struct plane *p = &r->plane;
 	struct str bytes = buf_view(&p->calls);
@@ -616,6 +618,8 @@ static void end_plane(struct xplane_reader *r)
 	for (size_t i = 0; i < p->n_calls; i++)
 		name_event(r, &known, ops_line, &bytes);
 	use_plane_stats(r);
+	if (p->is_short || arena_full(&p->arena) || p->metas_stats.rc != OK)
+		lose(r, TRACE_TOO_MANY, offset);
 	plane_fini(p);
 	plane_init(p);
 }
@@ -664,7 +668,7 @@ static void end(struct xplane_reader *r)
 	case EVENT_ENTRY: end_entry(r, &r->plane.events, offset); break;
 	case STAT_ENTRY: end_entry(r, &r->plane.names, offset); break;
 	case LINE: end_line(r, offset); break;
-	case PLANE: end_plane(r); break;
+	case PLANE: end_plane(r, offset); break;
 	case EVENT_META:
 	case STAT_META:
 	case SPACE:

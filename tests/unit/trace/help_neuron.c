@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "tests/unit/trace/help.h"
 
 static void add_labels(const char *what, const struct label *v, size_t n, struct buf *out)
 {
@@ -157,16 +158,6 @@ void help_neuron_cuts(neuron_reader *read, struct str text)
 	buf_fini(&out);
 }
 
-/* Whether the failure that was asked for is still to come. */
-static bool fails_still(void)
-{
-	void *p = mem_try(1);
-	bool failed = p == NULL;
-
-	mem_free(p);
-	return failed;
-}
-
 static void read_without_memory(neuron_reader *read, struct str text, unsigned nth, struct buf *out, bool *over)
 {
 	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
@@ -184,7 +175,7 @@ static void read_without_memory(neuron_reader *read, struct str text, unsigned n
 	tokens_init(&t, in, &report, &e);
 	mem_fail_at(nth);
 	rc = read(&a, &t, &w, &e);
-	*over = fails_still();
+	*over = help_fails_still();
 	mem_fail_at(0);
 	if (rc == OK)
 		add_window(&w, &report, out);

@@ -150,10 +150,14 @@ START_TEST(of_a_device_only_hlo_events_and_copies_are_rows)
 	ev = hlo("m", 1, "dot", 10, 5);
 	ev.process = STR("/device:TPU:0");
 	add(ev);
-	ev.beside = true; /* the same once more, outside the line of ops */
+	ev.line = XLA_LINE_BESIDE; /* the same once more, outside the line of ops */
 	add(ev);
-	expect("MemcpyD2H 1 0 1 0 0 5 5\nMemset 1 0 1 0 0 5 5\ndot 1 0 1 0 0 5 5\nmodule m 1 5\nhlo m dot 1 "
-	       "5\n");
+	ev.hlo_op = str_make(NULL, 0); /* on that line events have names, if nothing else */
+	ev.line = XLA_LINE_OPS;
+	ev.name = STR("copy.3");
+	add(ev);
+	expect("MemcpyD2H 1 0 1 0 0 5 5\nMemset 1 0 1 0 0 5 5\ncopy.3 1 0 1 0 0 5 5\ndot 1 0 1 0 0 5 5\n"
+	       "module m 1 10\nhlo m copy.3 1 5\nhlo m dot 1 5\n");
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 
 #include <check.h>
 
+#include "base/mem.h"
 #include "tests/unit/trace/help.h"
 #include "tests/unit/trace/help_xla.h"
 #include "trace/xla.h"
@@ -182,6 +183,29 @@ START_TEST(times_since_1970_count_from_the_first)
 }
 END_TEST
 
+START_TEST(memory_that_gives_out_is_told)
+{
+	bool over_at_last = false;
+
+	for (unsigned nth = 1; nth < 500 && !over_at_last; nth++) {
+		struct trace *t;
+
+		mem_fail_at(nth);
+		t = read_text(str_of(whole), 0);
+		over_at_last = help_fails_still();
+		mem_fail_at(0);
+		if (t != NULL && report.n_skips == 0) {
+			say(t);
+			ck_assert_msg(str_eq(buf_view(&said), str_of(whole_said)), "allocation %u: %s", nth,
+				said.p);
+		} else {
+			trace_free(t);
+		}
+	}
+	ck_assert(over_at_last);
+}
+END_TEST
+
 START_TEST(what_has_no_events_is_refused)
 {
 	static const char *const texts[] = { "", "{}", "17", "{\"traceEvents\":5}", "{\"metadata\":{}}",
@@ -227,6 +251,7 @@ Suite *suite_xla_json(void)
 	tcase_add_test(t, damage_costs_the_event_that_it_is_in);
 	tcase_add_test(t, a_device_with_a_line_of_ops_has_only_that_one);
 	tcase_add_test(t, times_since_1970_count_from_the_first);
+	tcase_add_test(t, memory_that_gives_out_is_told);
 	tcase_add_test(t, what_has_no_events_is_refused);
 	tcase_add_loop_test(t, the_dialect_is_told_by_events, 0, (int)COUNT(dialects));
 	suite_add_tcase(s, t);

@@ -2,6 +2,7 @@
 
 #include <check.h>
 
+#include "base/mem.h"
 #include "base/rand.h"
 #include "tests/unit/trace/help.h"
 #include "tests/unit/trace/help_xla.h"
@@ -302,6 +303,42 @@ START_TEST(versions_clock_and_host_are_found)
 }
 END_TEST
 
+/* Wherever memory gives out, it is an error, or told as a loss, or nothing is missing. */
+START_TEST(memory_that_gives_out_is_told)
+{
+	bool over_at_last = false;
+	unsigned failures = 0;
+
+	help_xspace(&b, _i);
+	for (unsigned nth = 1; nth < 500 && !over_at_last; nth++) {
+		struct xplane_reader *r = xplane_reader_new(1000000, &report);
+		struct trace *t = NULL;
+		struct err e = { 0 };
+		int rc;
+
+		report = (struct trace_report){ 0 };
+		mem_fail_at(nth);
+		xplane_reader_feed(r, buf_view(&b));
+		rc = xplane_reader_end(r, &t, &e);
+		over_at_last = help_fails_still();
+		mem_fail_at(0);
+		failures += rc < 0 || report.n_skips > 0;
+		ck_assert_msg(
+			rc == OK || (rc == E_NOMEM && e.text[0] != '\0'), "allocation %u: %s", nth, e.text);
+		buf_reset(&said);
+		if (t != NULL && report.n_skips == 0) {
+			help_xla_say(t, &said);
+			ck_assert_msg(str_eq(buf_view(&said), str_of(help_xspace_said)), "allocation %u: %s",
+				nth, said.p);
+		}
+		trace_free(t);
+		xplane_reader_free(r);
+	}
+	ck_assert(over_at_last);
+	ck_assert_uint_gt(failures, 5);
+}
+END_TEST
+
 START_TEST(what_is_no_xspace_is_refused)
 {
 	ck_assert_ptr_null(help_xplane_read(STR(""), 0, &report));
@@ -346,6 +383,7 @@ Suite *suite_xplane(void)
 	tcase_add_test(t, names_that_are_no_utf_8_are_mended);
 	tcase_add_test(t, lines_may_stand_at_times_since_1970);
 	tcase_add_test(t, versions_clock_and_host_are_found);
+	tcase_add_loop_test(t, memory_that_gives_out_is_told, 0, 2);
 	tcase_add_test(t, what_is_no_xspace_is_refused);
 	tcase_add_test(t, past_max_events_the_rest_is_counted);
 	suite_add_tcase(s, t);
