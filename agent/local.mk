@@ -5,6 +5,7 @@ agent_libagent_a_SOURCES = \
 	agent/host.c agent/host.h \
 	agent/job.c agent/job.h \
 	agent/keep.c agent/keep.h \
+	agent/marker.c agent/marker.h \
 	agent/options.c agent/options.h \
 	agent/quarantine.c agent/quarantine.h \
 	agent/ship.c agent/ship.h \

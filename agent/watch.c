@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/keep.h"
+#include "agent/marker.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
@@ -49,8 +50,8 @@ struct watch {
 	bool scanned, too_many;
 };
 
-/* A sidecar without its trace for so long goes, too: a kill between the two removals left it. Some jobs write it long
- * before the trace, so this is no matter of minutes. */
+/* A sidecar without its trace for so long goes, too, whoever left it (what a kill leaves is found sooner: agent/marker.h).
+ * Some jobs write it long before the trace, so this is no matter of minutes. */
 static const int64_t orphan_ns = NS_PER_DAY;
 
 static bool is_sidecar(struct str name)
@@ -170,6 +171,8 @@ static void scan_entry(struct watch *w, size_t folder, const struct map *known, 
 	struct item *it;
 	bool changed;
 
+	if (marker_is(str_of(name)) && marker_settle(w->conf[folder].dir, name, WATCH_SIDECAR))
+		log_info("watch.orphan", "marker=\"%s\" dir=\"%s\" removed=yes", name, w->conf[folder].dir);
 	if (is_sidecar(str_of(name)))
 		remove_orphan(w, folder, name, clock_wall_ns());
 	if (!is_trace_name(str_of(name)) || map_get(known, str_of(name)) != NULL)
@@ -419,7 +422,10 @@ static int give_back(struct watch *w, const struct watch_file *f, const char *di
 		watch_again(w, f, now_ns, 0);
 		return OK;
 	}
+	marker_put(f->path, WATCH_SIDECAR);
+	crash_point("watch.marked");
 	rc = dir == NULL ? remove_both(f->path, e) : put_aside(f->path, dir, w->conf[f->folder].keep_files, e);
+	marker_drop(f->path);
 	if (rc < 0)
 		watch_again(w, f, now_ns, NS_PER_MIN);
 	else

@@ -274,7 +274,8 @@ static const struct {
 	bool bad; /* with a trace that cannot be read and a window that is refused */
 } points[] = {
 	{ "job.made", false },		{ "spool.segment-made", false }, { "spool.head-written", false },
-	{ "spool.written", false },	{ "spool.synced", false },	 { "watch.removed", false },
+	{ "spool.written", false },	{ "spool.synced", false },	 { "watch.marked", false },
+	{ "watch.removed", false },
 	{ "watch.side-removed", false }, { "ship.accepted", false },	 { "spool.forgot", false },
 	{ "keep.moved", true },		{ "keep.side-moved", true },	 { "ship.quarantined", true },
 };

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/crash.h"
 #include "tests/unit/agent/folder.h"
 
 Suite *suite_watch(void);
@@ -282,6 +284,64 @@ START_TEST(a_sidecar_goes_when_its_trace_has_been_gone_for_a_day)
 }
 END_TEST
 
+/* Dies at the point while it puts away the one trace in the folder, which has a sidecar; says what is left. */
+static void die_at(const char *point)
+{
+	pid_t pid;
+	int status;
+
+	folder_write("in/a.json.meta.json", STR("{\"service\":\"old\"}"));
+	move_in("in/a.json", "x");
+	pid = fork();
+	if (pid == 0) {
+		crash_arm(point);
+		start();
+		later(1);
+		later(stable);
+		if (watch_next(w, now, &file))
+			_exit(watch_done(w, &file, now, NULL) == OK);
+		_exit(9);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert(folder_has("in/a.json.meta.json"));
+	ck_assert(folder_has("in/.a.json.trainspotter"));
+	clock_sleep_ns(20 * NS_PER_MS); /* file systems tell times of change in ticks of some milliseconds */
+}
+
+START_TEST(a_sidecar_that_a_kill_left_behind_is_gone_before_another_trace_could_take_it)
+{
+	die_at("watch.removed");
+	ck_assert(!folder_has("in/a.json"));
+	move_in("in/a.json", "another one, without a sidecar");
+	start();
+	ck_assert(!folder_has("in/a.json.meta.json"));
+	ck_assert(folder_has("in/a.json"));
+	ck_assert(!folder_has("in/.a.json.trainspotter"));
+}
+END_TEST
+
+START_TEST(a_sidecar_that_was_written_after_the_kill_stays)
+{
+	die_at("watch.removed");
+	folder_write("in/a.json.meta.json", STR("{\"service\":\"new\"}"));
+	start();
+	ck_assert(folder_has("in/a.json.meta.json"));
+	ck_assert(!folder_has("in/.a.json.trainspotter"));
+}
+END_TEST
+
+START_TEST(a_trace_that_a_kill_left_keeps_its_sidecar)
+{
+	die_at("watch.marked");
+	ck_assert(folder_has("in/a.json"));
+	start();
+	ck_assert(folder_has("in/a.json"));
+	ck_assert(folder_has("in/a.json.meta.json"));
+	ck_assert(!folder_has("in/.a.json.trainspotter"));
+}
+END_TEST
+
 START_TEST(nothing_wakes_the_agent_before_there_is_something_to_do)
 {
 	start();
@@ -317,6 +377,9 @@ Suite *suite_watch(void)
 	tcase_add_test(tc, a_file_that_vanishes_is_forgotten);
 	tcase_add_test(tc, a_folder_that_comes_later_is_found_by_the_rescan);
 	tcase_add_test(tc, a_sidecar_goes_when_its_trace_has_been_gone_for_a_day);
+	tcase_add_test(tc, a_sidecar_that_a_kill_left_behind_is_gone_before_another_trace_could_take_it);
+	tcase_add_test(tc, a_sidecar_that_was_written_after_the_kill_stays);
+	tcase_add_test(tc, a_trace_that_a_kill_left_keeps_its_sidecar);
 	tcase_add_test(tc, nothing_wakes_the_agent_before_there_is_something_to_do);
 	suite_add_tcase(s, tc);
 	return s;
