@@ -6,6 +6,7 @@
 #include "trace/draft.h"
 #include "trace/keyavg.h"
 #include "trace/normalise.h"
+#include "trace/steps.h"
 #include "trace/xla.h"
 
 enum { DEVICES_MAX = 1000 };
@@ -215,15 +216,15 @@ static void add_step(struct fold *f, const struct trace_event *ev)
 	f->w->steps++;
 }
 
-/* Windows on demand have no ProfilerStep: there an optimizer's step is one. The one that is called most, so that two
- * optimizers are not two steps. */
-static void count_optimizer_steps(struct fold *f)
+/* Windows on demand have no ProfilerStep. */
+static int find_steps(struct fold *f, struct err *e)
 {
-	vec_each(op, &f->draft.ops)
-		if (op->kind == OP_ANNOTATION && str_has_prefix(op->name, STR("Optimizer.step#")) &&
-			op->calls > f->w->steps)
-			f->w->steps = op->calls;
-	f->w->steps_from = f->w->steps > 0 ? STEPS_OPTIMIZER : STEPS_NONE;
+	struct steps found;
+	int rc = steps_find(f->t, f->w->dur_ns, &found, e);
+
+	f->w->steps = found.n;
+	f->w->steps_from = found.from;
+	return rc;
 }
 
 static void look_over(struct fold *f, int64_t *first_ns)
@@ -284,7 +285,7 @@ int fold_trace(struct trace *t, struct arena *a, struct window *w, int64_t *firs
 	if (rc == OK)
 		rc = busy_each(t, f.steps, &busy, e);
 	if (rc == OK && !f.has_steps)
-		count_optimizer_steps(&f);
+		rc = find_steps(&f, e);
 	if (rc == OK) {
 		add_region_gauges(&f);
 		add_modules(&f);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "trace/keyavg.h"
 #include "trace/reader.h"
+#include "trace/steps.h"
 #include "trace/window.h"
 
 enum { PATH_TEXT = 1024, CASES_MAX = 500, WHY_MAX = 4000 };
@@ -317,6 +318,50 @@ static void check_more(const char *expected, unsigned want)
 	tap(matches(trace, want, path, why, sizeof(why)), path + strlen(root) + 1, why);
 }
 
+/* Steps as they are found where nothing marks them; the first five have markers that say the same. */
+static const struct {
+	const char *file;
+	uint64_t n;
+	enum steps_from from;
+} unmarked[] = {
+	{ "training/hta_ns_resolution_rank0.pt.trace.json.gz", 5, STEPS_OPTIMIZER },
+	{ "training/hta_trace_diff_control.json.gz", 6, STEPS_OPTIMIZER },
+	{ "kineto_tb_plugin/resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz", 6, STEPS_OPTIMIZER },
+	{ "torch_pairs/by_shape.json.gz", 3, STEPS_OPTIMIZER },
+	{ "torch_pairs/eager.json.gz", 5, STEPS_ANCHOR },
+	{ "training/param_resnet_kineto.json.gz", 30, STEPS_OPTIMIZER },
+	{ "inference/hta_mtia_single_rank_0.json.gz", 0, STEPS_NONE },
+	{ "inference/xdit_sd_3.5_rank_0.json.gz", 0, STEPS_NONE },
+	{ "torch_pairs/compiled.json.gz", 0, STEPS_NONE },
+};
+
+static void check_steps(void)
+{
+	for (size_t i = 0; i < COUNT(unmarked); i++) {
+		char path[PATH_TEXT], why[WHY_MAX], title[PATH_TEXT];
+		struct trace_report report;
+		struct steps found = { 0 };
+		int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
+		struct err e = { 0 };
+		struct trace *t;
+		int rc;
+
+		text_fmt(path, sizeof(path), "%s/%s", root, unmarked[i].file);
+		rc = read_trace(path, 0, &report, &t, &e);
+		if (rc == OK)
+			vec_each(ev, &t->events) {
+				from_ns = ev->start_ns < from_ns ? ev->start_ns : from_ns;
+				to_ns = event_end_ns(ev) > to_ns ? event_end_ns(ev) : to_ns;
+			}
+		if (rc == OK)
+			rc = steps_find(t, to_ns - from_ns, &found, &e);
+		trace_free(t);
+		text_fmt(title, sizeof(title), "steps of %s", unmarked[i].file);
+		text_fmt(why, sizeof(why), "%" PRIu64 " from %s %s", found.n, steps_from_name(found.from), e.text);
+		tap(rc == OK && found.n == unmarked[i].n && found.from == unmarked[i].from, title, why);
+	}
+}
+
 /* ---- damaged files: the code, how many events, what is said */
 static const struct {
 	const char *file;
@@ -427,6 +472,7 @@ int main(void)
 	check_folder("cases", ".json", 13);
 	check_more("by_shape.shapes.tsv", TRACE_SHAPES);
 	check_more("by_shape.memory.tsv", TRACE_MEMORY);
+	check_steps();
 	check_malformed();
 	check_seams();
 	printf("1..%u\n", done);
