@@ -6,7 +6,7 @@
 #include "trace/draft.h"
 #include "trace/keyavg.h"
 #include "trace/normalise.h"
-#include "trace/steps.h"
+#include "trace/rhythm.h"
 #include "trace/xla.h"
 
 enum { DEVICES_MAX = 1000 };
@@ -219,8 +219,8 @@ static void add_step(struct fold *f, const struct trace_event *ev)
 /* Windows on demand have no ProfilerStep. */
 static int find_steps(struct fold *f, struct err *e)
 {
-	struct steps found;
-	int rc = steps_find(f->t, f->w->dur_ns, &found, e);
+	struct rhythm found;
+	int rc = rhythm_find(f->t, f->w->dur_ns, &found, e);
 
 	f->w->steps = found.n;
 	f->w->steps_from = found.from;

@@ -7,7 +7,7 @@
  * duration, an asynchronous collective's its duration on the host (PyTorch gives it no self time), a gap's the gap.
  * gap device: one value a gap between executions of one device, from the first step's start to the last step's end
  * (the whole trace where there are no steps); the sum stands in device_total_ns, and device_self_ns is 0.
- * Steps: ProfilerStep#N, else what trace/steps.h finds, where that is clear.
+ * Steps: ProfilerStep#N, else what trace/rhythm.h finds, where that is clear.
  * Launches: device executions but copies and fills, inside steps by the start of the op that launched them; without
  * device events calls of ops that do work themselves (no views, no allocations, no wrappers of other ops).
  * Gauges: device_busy {device} ns (union of its executions), region_frames and region_compile_ids (distinct frames N and

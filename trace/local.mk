@@ -31,7 +31,7 @@ trace_libtrace_a_SOURCES = \
 	trace/reader.c trace/reader.h \
 	trace/record.c trace/record.h \
 	trace/report.c trace/report.h \
-	trace/steps.c trace/steps.h \
+	trace/rhythm.c trace/rhythm.h \
 	trace/tokens.c trace/tokens.h \
 	trace/tree.c trace/tree.h \
 	trace/walk.c trace/walk.h \

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "trace/keyavg.h"
 #include "trace/reader.h"
-#include "trace/steps.h"
+#include "trace/rhythm.h"
 #include "trace/window.h"
 
 enum { PATH_TEXT = 1024, CASES_MAX = 500, WHY_MAX = 4000 };
@@ -340,7 +340,7 @@ static void check_steps(void)
 	for (size_t i = 0; i < COUNT(unmarked); i++) {
 		char path[PATH_TEXT], why[WHY_MAX], title[PATH_TEXT];
 		struct trace_report report;
-		struct steps found = { 0 };
+		struct rhythm found = { 0 };
 		int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
 		struct err e = { 0 };
 		struct trace *t;
@@ -354,7 +354,7 @@ static void check_steps(void)
 				to_ns = event_end_ns(ev) > to_ns ? event_end_ns(ev) : to_ns;
 			}
 		if (rc == OK)
-			rc = steps_find(t, to_ns - from_ns, &found, &e);
+			rc = rhythm_find(t, to_ns - from_ns, &found, &e);
 		trace_free(t);
 		text_fmt(title, sizeof(title), "steps of %s", unmarked[i].file);
 		text_fmt(why, sizeof(why), "%" PRIu64 " from %s %s", found.n, steps_from_name(found.from), e.text);

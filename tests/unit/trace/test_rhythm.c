@@ -1,9 +1,9 @@
-#include "trace/steps.h"
+#include "trace/rhythm.h"
 
 #include "base/mem.h"
 #include "tests/unit/trace/help.h"
 
-Suite *suite_steps(void);
+Suite *suite_rhythm(void);
 
 enum { CALLS_MAX = 64 };
 
@@ -15,7 +15,7 @@ static uint64_t rounds(const int64_t *gaps, int64_t more_ns)
 
 	for (; gaps[n - 1] != 0; n++)
 		start_ns[n] = start_ns[n - 1] + gaps[n - 1];
-	return steps_rounds(start_ns, n, start_ns[n - 1] - start_ns[0] + more_ns, scratch);
+	return rhythm_rounds(start_ns, n, start_ns[n - 1] - start_ns[0] + more_ns, scratch);
 }
 
 #define GAPS(...) (const int64_t[]){ __VA_ARGS__, 0 }
@@ -78,13 +78,13 @@ static void over(void)
 
 static void expect(uint64_t n, enum steps_from from, int64_t dur_us)
 {
-	struct steps found;
+	struct rhythm found;
 	struct err e = { 0 };
 	struct trace *t;
 
 	help_end(&b);
 	t = help_read(buf_view(&b), 0, NULL);
-	ck_assert_int_eq(steps_find(t, dur_us * 1000, &found, &e), OK);
+	ck_assert_int_eq(rhythm_find(t, dur_us * 1000, &found, &e), OK);
 	ck_assert_uint_eq(found.n, n);
 	ck_assert_int_eq(found.from, from);
 	trace_free(t);
@@ -168,12 +168,12 @@ START_TEST(steps_without_memory_are_an_error)
 	help_end(&b);
 	t = help_read(buf_view(&b), 0, NULL);
 	for (unsigned nth = 1; nth < 100 && !over_at_last; nth++) {
-		struct steps found;
+		struct rhythm found;
 		struct err e = { 0 };
 		int rc;
 
 		mem_fail_at(nth);
-		rc = steps_find(t, 600000, &found, &e);
+		rc = rhythm_find(t, 600000, &found, &e);
 		over_at_last = help_fails_still();
 		mem_fail_at(0);
 		ck_assert(rc == OK ? found.n == 6 : rc == E_NOMEM && found.n == 0 && e.text[0] != '\0');
@@ -183,9 +183,9 @@ START_TEST(steps_without_memory_are_an_error)
 }
 END_TEST
 
-Suite *suite_steps(void)
+Suite *suite_rhythm(void)
 {
-	Suite *s = suite_create("trace/steps");
+	Suite *s = suite_create("trace/rhythm");
 	TCase *tc = tcase_create("rounds");
 
 	tcase_add_test(tc, a_call_is_a_round_where_calls_are_even);

@@ -1,4 +1,4 @@
-#include "trace/steps.h"
+#include "trace/rhythm.h"
 
 #include <stdlib.h>
 
@@ -102,7 +102,7 @@ static uint64_t rounds_by_gap(const int64_t *start_ns, size_t n, const int64_t *
 	return are_alike(gap, n - 1) ? n : 0;
 }
 
-uint64_t steps_rounds(const int64_t *start_ns, size_t n, int64_t dur_ns, int64_t *scratch)
+uint64_t rhythm_rounds(const int64_t *start_ns, size_t n, int64_t dur_ns, int64_t *scratch)
 {
 	uint64_t rounds;
 	double round_ns;
@@ -178,7 +178,7 @@ static size_t outer_starts(const struct call *c, size_t n, int64_t *start_ns)
 	return kept;
 }
 
-static void weigh(struct steps *out, enum steps_from sort, uint64_t rounds)
+static void weigh(struct rhythm *out, enum steps_from sort, uint64_t rounds)
 {
 	if (rounds < (sort == STEPS_OPTIMIZER ? CALLS_OPTIMIZER : ROUNDS_ANCHOR))
 		return;
@@ -186,10 +186,10 @@ static void weigh(struct steps *out, enum steps_from sort, uint64_t rounds)
 		return;
 	if (out->from == sort && rounds <= out->n)
 		return;
-	*out = (struct steps){ rounds, sort };
+	*out = (struct rhythm){ rounds, sort };
 }
 
-static int find_in(const struct call_list *calls, const uint8_t *sorts, int64_t dur_ns, struct steps *out, struct err *e)
+static int find_in(const struct call_list *calls, const uint8_t *sorts, int64_t dur_ns, struct rhythm *out, struct err *e)
 {
 	int64_t *start_ns = mem_try(2 * calls->n * sizeof(*start_ns));
 	size_t end;
@@ -203,20 +203,20 @@ static int find_in(const struct call_list *calls, const uint8_t *sorts, int64_t 
 		for (end = at; end < calls->n && calls->v[end].name == c->name && calls->v[end].thread == c->thread;)
 			end++;
 		n = outer_starts(c, end - at, start_ns);
-		weigh(out, (enum steps_from)sorts[c->name], steps_rounds(start_ns, n, dur_ns, start_ns + calls->n));
+		weigh(out, (enum steps_from)sorts[c->name], rhythm_rounds(start_ns, n, dur_ns, start_ns + calls->n));
 	}
 	mem_free(start_ns);
 	return OK;
 }
 
-int steps_find(const struct trace *t, int64_t dur_ns, struct steps *out, struct err *e)
+int rhythm_find(const struct trace *t, int64_t dur_ns, struct rhythm *out, struct err *e)
 {
 	size_t names = intern_count(&t->names.intern);
 	uint8_t *sorts = mem_try(names + 1);
 	struct call_list calls = VEC_INIT(CALLS_MAX);
 	int rc;
 
-	*out = (struct steps){ 0, STEPS_NONE };
+	*out = (struct rhythm){ 0, STEPS_NONE };
 	if (sorts == NULL)
 		return err_set(e, E_NOMEM, "no memory for %zu names", names);
 	for (size_t i = 0; i < names; i++)
