@@ -1,10 +1,21 @@
-/* bench_summarize — how fast "trainspotter summarize" is, and how much memory it takes: on a made-up trace, plain and
- * gzip, several runs each. One JSON line a measurement:
+/* bench_summarize — how fast "trainspotter summarize" is and how much memory it takes, beside its peers: on a made-up trace,
+ * plain and compressed, several runs of both in turn. JSON lines, for each pair of programs three:
  *
- *	{"bench":"summarize","input":"plain","bytes":…,"events":…,"runs":…,"seconds_min":…,"seconds_median":…,
- *	 "seconds_max":…,"mb_per_s":…,"events_per_s":…,"peak_rss_bytes":…}
+ *	{"bench":"run","program":"summarize","input":"plain","bytes":…,"runs":…,"seconds_min":…,"seconds_median":…,
+ *	 "seconds_max":…,"cpu_seconds_min":…,…,"mb_per_s":…,"peak_rss_bytes":…,"events":…}
+ *	{"bench":"run","program":"simdjson_parse",…}
+ *	{"bench":"ratio","program":"summarize","to":"simdjson_parse","input":"plain","wall_min":…,"wall_median":…,"wall_max":…,
+ *	 "cpu_min":…,…,"peak_rss":…}
  *
- * bytes are those of the JSON text in both cases, and rates go by the median. The peak is the program's own (wait4). */
+ * bytes are those of the JSON text in all cases, mb_per_s goes by the median of wall time, peaks are the programs' own
+ * (wait4). A ratio below 1 says that summarize took less; it is of two runs that followed each other. Peers:
+ *
+ *	simdjson_parse	   reads and parses the same file with simdjson's DOM, where make found it
+ *	inflate		   the library alone decompresses the same file
+ *	python_reference   keyavg_reference.py of the test data, where TRAINSPOTTER_TEST_DATA has it: the same table by Python,
+ *			   on a smaller trace
+ *
+ * A peer that is not there is left out, and said so. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,28 +29,28 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/opt.h"
+#include "bench/sample.h"
 #include "json/tree.h"
-#include "json/write.h"
 
-enum { RUNS_MAX = 100, PATH_ROOM = 4096, ANSWER_MAX = 64 << 20 };
+enum { PATH_ROOM = 4096, ANSWER_MAX = 64 << 20, ARGS_MAX = 8, SMALLER = 4, STAGE_RUNS = 3 };
 
 struct options {
 	int64_t size, runs;
-	const char *program, *make_trace, *dir;
+	const char *program, *tools, *dir;
 	bool shapes;
 };
 
 static const struct opt opts[] = {
 	{ "size", 's', OPT_SIZE, offsetof(struct options, size), 1, INT64_MAX, "SIZE",
 		"of the trace; 200MiB without", NULL },
-	{ "runs", 'r', OPT_INT, offsetof(struct options, runs), 1, RUNS_MAX, "N",
+	{ "runs", 'r', OPT_INT, offsetof(struct options, runs), 1, SAMPLE_MAX, "N",
 		"of each measurement; 5 without", NULL },
 	{ "shapes", 0, OPT_FLAG, offsetof(struct options, shapes), 0, 0, NULL,
 		"a trace with the inputs' shapes", NULL },
 	{ "program", 'p', OPT_TEXT, offsetof(struct options, program), 0, 0, "FILE",
 		"trainspotter to measure; ./trainspotter without", NULL },
-	{ "make-trace", 0, OPT_TEXT, offsetof(struct options, make_trace), 0, 0, "FILE",
-		"the maker of the trace; bench/make_trace without", NULL },
+	{ "tools", 0, OPT_TEXT, offsetof(struct options, tools), 0, 0, "DIR",
+		"where make_trace, bench_stages and the peers are; bench without", NULL },
 	{ "dir", 'd', OPT_TEXT, offsetof(struct options, dir), 0, 0, "DIR",
 		"where the trace is kept meanwhile; /tmp without", NULL },
 };
@@ -47,18 +58,37 @@ static const struct opt opts[] = {
 static const struct opt_command command = {
 	.name = "bench_summarize",
 	.operands = "",
-	.summary = "measures trainspotter summarize",
+	.summary = "measures trainspotter summarize beside its peers",
 	.opts = opts,
 	.n_opts = COUNT(opts),
 };
 
+enum input { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_SMALL, INPUTS };
+static const struct {
+	const char *name, *file;
+} inputs[] = {
+	[INPUT_PLAIN] = { "plain", "trace.json" },
+	[INPUT_GZIP] = { "gzip", "trace.json.gz" },
+	[INPUT_ZSTD] = { "zstd", "trace.json.zst" },
+	[INPUT_SMALL] = { "small", "small.json" },
+};
+_Static_assert(COUNT(inputs) == INPUTS, "name every input");
+
 struct bench {
 	struct options o;
-	char dir[PATH_ROOM / 2], plain[PATH_ROOM], gzip[PATH_ROOM], answer[PATH_ROOM];
-	int64_t bytes; /* of the plain trace */
+	char dir[PATH_ROOM / 2], path[INPUTS][PATH_ROOM], answer[PATH_ROOM];
+	int64_t bytes[INPUTS]; /* of the JSON text; 0 where there is no such input */
+	char simdjson[PATH_ROOM], inflate[PATH_ROOM], python[PATH_ROOM]; /* empty: not there */
 };
 
-/* Runs argv with its standard output in a file, to its end. */
+struct program {
+	const char *name;
+	const char *argv[ARGS_MAX];
+	struct sample wall, cpu;
+	int64_t peak_bytes;
+};
+
+/* Runs argv with its standard output in a file (NULL: as it is), to its end. */
 static int run(const char *const *argv, const char *out, struct rusage *used, struct err *e)
 {
 	int status = 0, fd;
@@ -67,7 +97,7 @@ static int run(const char *const *argv, const char *out, struct rusage *used, st
 	if (child < 0)
 		return err_sys(e, "fork");
 	if (child == 0) {
-		fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		fd = out == NULL ? STDOUT_FILENO : open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 		if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0)
 			execvp(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(127);
@@ -80,29 +110,101 @@ static int run(const char *const *argv, const char *out, struct rusage *used, st
 	return OK;
 }
 
-static int make_inputs(struct bench *b, struct err *e)
+static double seconds_of(struct timeval t)
 {
-	char size[32];
-	const char *const make[] = { b->o.make_trace, "--size", size, b->o.shapes ? "--shapes" : NULL, NULL };
-	const char *const zip[] = { "gzip", "-c", b->plain, NULL };
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static int run_program(struct bench *b, struct program *p, struct err *e)
+{
+	int64_t start_ns = clock_mono_ns();
+	struct rusage used = { 0 };
+	int rc = run(p->argv, b->answer, &used, e);
+
+	sample_add(&p->wall, (double)(clock_mono_ns() - start_ns) / 1e9);
+	sample_add(&p->cpu, seconds_of(used.ru_utime) + seconds_of(used.ru_stime));
+	if (used.ru_maxrss * 1024 > p->peak_bytes)
+		p->peak_bytes = used.ru_maxrss * 1024;
+	return rc;
+}
+
+/* ---- inputs */
+static int make_trace(struct bench *b, enum input i, int64_t size, struct err *e)
+{
+	char program[PATH_ROOM], text[32];
+	const char *const argv[] = { program, "--size", text, b->o.shapes ? "--shapes" : NULL, NULL };
 	struct rusage used;
 	struct stat st;
 	int rc;
 
-	snprintf(size, sizeof(size), "%" PRId64, b->o.size);
-	snprintf(b->plain, sizeof(b->plain), "%s/trace.json", b->dir);
-	snprintf(b->gzip, sizeof(b->gzip), "%s/trace.json.gz", b->dir);
-	snprintf(b->answer, sizeof(b->answer), "%s/answer.json", b->dir);
-	rc = run(make, b->plain, &used, e);
+	snprintf(program, sizeof(program), "%s/make_trace", b->o.tools);
+	snprintf(text, sizeof(text), "%" PRId64, size);
+	rc = run(argv, b->path[i], &used, e);
+	if (rc == OK && stat(b->path[i], &st) < 0)
+		rc = err_sys(e, "%s", b->path[i]);
 	if (rc == OK)
-		rc = run(zip, b->gzip, &used, e);
-	if (rc == OK && stat(b->plain, &st) < 0)
-		rc = err_sys(e, "%s", b->plain);
-	if (rc == OK)
-		b->bytes = st.st_size;
+		b->bytes[i] = st.st_size;
 	return rc;
 }
 
+/* By the usual program; an input that cannot be made is left out. */
+static void compress(struct bench *b, enum input i, const char *program)
+{
+	const char *const argv[] = { program, "-c", b->path[INPUT_PLAIN], NULL };
+	struct rusage used;
+	struct err e = { 0 };
+
+	if (run(argv, b->path[i], &used, &e) == OK)
+		b->bytes[i] = b->bytes[INPUT_PLAIN];
+	else
+		fprintf(stderr, "bench_summarize: left out: %s\n", e.text);
+}
+
+static int make_inputs(struct bench *b, struct err *e)
+{
+	int rc;
+
+	for (int i = 0; i < INPUTS; i++)
+		snprintf(b->path[i], sizeof(b->path[i]), "%s/%s", b->dir, inputs[i].file);
+	snprintf(b->answer, sizeof(b->answer), "%s/answer.json", b->dir);
+	rc = make_trace(b, INPUT_PLAIN, b->o.size, e);
+	if (rc == OK && b->python[0] != '\0')
+		rc = make_trace(b, INPUT_SMALL, (b->o.size + SMALLER - 1) / SMALLER, e);
+	if (rc < 0)
+		return rc;
+	compress(b, INPUT_GZIP, "gzip");
+	compress(b, INPUT_ZSTD, "zstd");
+	return OK;
+}
+
+static void remove_inputs(struct bench *b)
+{
+	for (int i = 0; i < INPUTS; i++)
+		unlink(b->path[i]);
+	unlink(b->answer);
+	rmdir(b->dir);
+}
+
+/* ---- peers */
+static void find_peers(struct bench *b)
+{
+	const char *data = getenv("TRAINSPOTTER_TEST_DATA");
+
+	snprintf(b->inflate, sizeof(b->inflate), "%s/peer_inflate", b->o.tools);
+	snprintf(b->simdjson, sizeof(b->simdjson), "%s/peer_simdjson", b->o.tools);
+	if (access(b->simdjson, X_OK) < 0) {
+		b->simdjson[0] = '\0';
+		fprintf(stderr, "bench_summarize: left out: simdjson_parse, which was not built\n");
+	}
+	if (data != NULL)
+		snprintf(b->python, sizeof(b->python), "%s/kineto/keyavg_reference.py", data);
+	if (data == NULL || access(b->python, R_OK) < 0) {
+		b->python[0] = '\0';
+		fprintf(stderr, "bench_summarize: left out: python_reference, without TRAINSPOTTER_TEST_DATA\n");
+	}
+}
+
+/* ---- lines */
 static int events_of(struct bench *b, int64_t *events, struct err *e)
 {
 	const struct json_node *root = NULL, *files;
@@ -126,84 +228,127 @@ static int events_of(struct bench *b, int64_t *events, struct err *e)
 	return rc;
 }
 
-static int by_value(const void *a, const void *b)
+/* events: 0 where the program does not tell. */
+static int tell_run(const struct bench *b, enum input i, const struct program *p, int64_t events, struct err *e)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	double median = sample_median(&p->wall);
+	struct sample_line line;
+	struct json_writer *w = sample_begin(&line, "run");
 
-	return (x > y) - (x < y);
-}
-
-static int report(
-	struct bench *b, const char *input, const double *seconds, int64_t peak_bytes, struct err *e)
-{
-	int64_t n = b->o.runs, events = 0;
-	double median = (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
-	struct json_writer w;
-	struct buf line;
-	int rc = events_of(b, &events, e);
-
-	if (rc != OK)
-		return rc;
-	buf_init(&line, 4096);
-	jw_init(&w, &line);
-	jw_object(&w);
-	jw_key_text(&w, "bench", "summarize");
-	jw_key_text(&w, "input", input);
-	jw_key_i64(&w, "bytes", b->bytes);
-	jw_key_i64(&w, "events", events);
-	jw_key_i64(&w, "runs", n);
-	jw_key_double(&w, "seconds_min", seconds[0]);
-	jw_key_double(&w, "seconds_median", median);
-	jw_key_double(&w, "seconds_max", seconds[n - 1]);
-	jw_key_i64(&w, "mb_per_s", (int64_t)((double)b->bytes / 1e6 / median));
-	jw_key_i64(&w, "events_per_s", (int64_t)((double)events / median));
-	jw_key_i64(&w, "peak_rss_bytes", peak_bytes);
-	jw_end(&w);
-	rc = jw_finish(&w, e);
-	if (rc == OK)
-		printf("%s\n", line.p);
-	fflush(stdout);
-	buf_fini(&line);
-	return rc;
-}
-
-static int measure(struct bench *b, const char *input, const char *path, struct err *e)
-{
-	const char *const argv[] = { b->o.program, "summarize", "--format", "json", path, NULL };
-	double seconds[RUNS_MAX];
-	int64_t peak_bytes = 0;
-	int rc = OK;
-
-	for (int64_t i = 0; rc == OK && i < b->o.runs; i++) {
-		int64_t start_ns = clock_mono_ns();
-		struct rusage used = { 0 };
-
-		rc = run(argv, b->answer, &used, e);
-		seconds[i] = (double)(clock_mono_ns() - start_ns) / 1e9;
-		if (used.ru_maxrss * 1024 > peak_bytes)
-			peak_bytes = used.ru_maxrss * 1024;
+	jw_key_text(w, "program", p->name);
+	jw_key_text(w, "input", inputs[i].name);
+	jw_key_i64(w, "bytes", b->bytes[i]);
+	jw_key_u64(w, "runs", p->wall.n);
+	sample_write(w, "seconds", &p->wall);
+	sample_write(w, "cpu_seconds", &p->cpu);
+	jw_key_i64(w, "mb_per_s", (int64_t)((double)b->bytes[i] / 1e6 / median));
+	jw_key_i64(w, "peak_rss_bytes", p->peak_bytes);
+	if (events > 0) {
+		jw_key_i64(w, "events", events);
+		jw_key_i64(w, "events_per_s", (int64_t)((double)events / median));
 	}
-	if (rc != OK)
-		return rc;
-	qsort(seconds, (size_t)b->o.runs, sizeof(*seconds), by_value);
-	return report(b, input, seconds, peak_bytes, e);
+	return sample_end(&line, e);
 }
 
-static void remove_inputs(struct bench *b)
+static int tell_ratio(enum input i, const struct program *p, const struct program *peer, struct err *e)
 {
-	unlink(b->plain);
-	unlink(b->gzip);
-	unlink(b->answer);
-	rmdir(b->dir);
+	const struct sample wall = sample_ratio(&p->wall, &peer->wall), cpu = sample_ratio(&p->cpu, &peer->cpu);
+	struct sample_line line;
+	struct json_writer *w = sample_begin(&line, "ratio");
+
+	jw_key_text(w, "program", p->name);
+	jw_key_text(w, "to", peer->name);
+	jw_key_text(w, "input", inputs[i].name);
+	sample_write(w, "wall", &wall);
+	sample_write(w, "cpu", &cpu);
+	jw_key_double(w, "peak_rss", (double)p->peak_bytes / (double)peer->peak_bytes);
+	return sample_end(&line, e);
+}
+
+/* ---- measuring */
+
+/* summarize and a peer in turn, after one run of each that does not count. peer NULL: alone. */
+static int measure(struct bench *b, enum input i, int64_t runs, struct program *peer, struct err *e)
+{
+	struct program warm, p = { .name = "summarize",
+					 .argv = { b->o.program, "summarize", "--format", "json", b->path[i] } };
+	int64_t events = 0;
+	int rc;
+
+	warm = p;
+	rc = run_program(b, &warm, e);
+	if (rc == OK)
+		rc = events_of(b, &events, e);
+	if (rc == OK && peer != NULL) {
+		warm = *peer;
+		rc = run_program(b, &warm, e);
+	}
+	for (int64_t n = 0; rc == OK && n < runs; n++) {
+		rc = run_program(b, &p, e);
+		if (rc == OK && peer != NULL)
+			rc = run_program(b, peer, e);
+	}
+	if (rc == OK)
+		rc = tell_run(b, i, &p, events, e);
+	if (rc == OK && peer != NULL)
+		rc = tell_run(b, i, peer, 0, e);
+	return rc == OK && peer != NULL ? tell_ratio(i, &p, peer, e) : rc;
+}
+
+static int measure_plain(struct bench *b, struct err *e)
+{
+	struct program peer = { .name = "simdjson_parse", .argv = { b->simdjson, b->path[INPUT_PLAIN] } };
+
+	return measure(b, INPUT_PLAIN, b->o.runs, b->simdjson[0] != '\0' ? &peer : NULL, e);
+}
+
+static int measure_compressed(struct bench *b, enum input i, struct err *e)
+{
+	struct program peer = { .name = "inflate", .argv = { b->inflate, b->path[i] } };
+
+	return b->bytes[i] == 0 ? OK : measure(b, i, b->o.runs, &peer, e);
+}
+
+static int measure_python(struct bench *b, struct err *e)
+{
+	struct program peer = { .name = "python_reference", .argv = { "python3", b->python, b->path[INPUT_SMALL] } };
+
+	return b->bytes[INPUT_SMALL] == 0 ? OK : measure(b, INPUT_SMALL, b->o.runs < 3 ? b->o.runs : 3, &peer, e);
+}
+
+static int measure_stages(struct bench *b, enum input i, struct err *e)
+{
+	char program[PATH_ROOM], runs[32];
+	const char *const argv[] = { program, "--runs", runs, b->path[i], NULL };
+	struct rusage used;
+
+	if (b->bytes[i] == 0)
+		return OK;
+	snprintf(program, sizeof(program), "%s/bench_stages", b->o.tools);
+	snprintf(runs, sizeof(runs), "%" PRId64, b->o.runs < STAGE_RUNS ? b->o.runs : STAGE_RUNS);
+	return run(argv, NULL, &used, e);
+}
+
+static int measure_all(struct bench *b, struct err *e)
+{
+	int rc = measure_plain(b, e);
+
+	if (rc == OK)
+		rc = measure_compressed(b, INPUT_GZIP, e);
+	if (rc == OK)
+		rc = measure_compressed(b, INPUT_ZSTD, e);
+	if (rc == OK)
+		rc = measure_stages(b, INPUT_PLAIN, e);
+	if (rc == OK)
+		rc = measure_stages(b, INPUT_GZIP, e);
+	return rc == OK ? measure_python(b, e) : rc;
 }
 
 int main(int argc, char **argv)
 {
-	static struct bench b = { .o = { .size = 200 << 20,
-					  .runs = 5,
-					  .program = "./trainspotter",
-					  .make_trace = "bench/make_trace",
-					  .dir = "/tmp" } };
+	static struct bench b = {
+		.o = { .size = 200 << 20, .runs = 5, .program = "./trainspotter", .tools = "bench", .dir = "/tmp" },
+	};
 	struct err e = { 0 };
 	int operands = 0, rc;
 
@@ -216,11 +361,10 @@ int main(int argc, char **argv)
 			rc = err_sys(&e, "%s", b.dir);
 	}
 	if (rc == OK) {
+		find_peers(&b);
 		rc = make_inputs(&b, &e);
 		if (rc == OK)
-			rc = measure(&b, "plain", b.plain, &e);
-		if (rc == OK)
-			rc = measure(&b, "gzip", b.gzip, &e);
+			rc = measure_all(&b, &e);
 		remove_inputs(&b);
 	}
 	if (rc != OK)

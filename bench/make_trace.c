@@ -134,6 +134,7 @@ static void op_event(struct maker *m, const char *cat, const char *name, const c
 {
 	begin_event(m, cat, name, PID, PID, start_ns, dur_ns);
 	buf_fmt(&m->out, "\"External id\": %" PRIu64 ",\"Record function id\": 0, ", m->external_id++);
+	buf_fmt(&m->out, "\"Sequence number\": %" PRIu64 ", \"Fwd thread id\": 0, ", m->event_index);
 	if (m->o.shapes && dims != NULL)
 		buf_fmt(&m->out,
 			"\"Concrete Inputs\": [\"\", \"\", \"\"], \"Input type\": [\"c10::BFloat16\", \"\", "
@@ -160,8 +161,10 @@ static void launch(struct maker *m, const struct layer_op *op, int64_t launch_ns
 	flow(m, 's', PID, PID, launch_ns);
 	begin_event(m, "kernel", op->kernel, 0, STREAM, start_ns, dur_ns);
 	buf_fmt(&m->out,
-		"\"External id\": %" PRIu64 ",\"stream\": %d, \"device\": 0, \"correlation\": %" PRIu64,
-		external, STREAM, m->correlation);
+		"\"External id\": %" PRIu64 ",\"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": %d, "
+		"\"correlation\": %" PRIu64 ", \"registers per thread\": 32, \"shared memory\": %d, "
+		"\"grid\": [%" PRIu64 ", 1, 1], \"block\": [128, 1, 1]",
+		external, STREAM, m->correlation, 16 * (int)(op->kernel_ns / 1000), 1 + rand_below(&m->dice, 2048));
 	end_event(m);
 	flow(m, 'f', 0, STREAM, start_ns);
 }
