@@ -10,7 +10,7 @@ enum {
 	TEXT_BYTES_MAX = 1 << 30, /* of all names together */
 };
 
-static const struct event_cat_info infos[] = {
+const struct event_cat_info event_cat_infos[EVENT_CATS] = {
 	[CAT_CPU_OP] = { .class = EVENT_HOST_OP, .op = true, .kind = OP_CPU_OP },
 	[CAT_OPERATOR] = { .class = EVENT_HOST_OP, .op = true, .kind = OP_CPU_OP },
 	[CAT_USER_ANNOTATION] = { .class = EVENT_HOST_OP, .annotation = true, .kind = OP_ANNOTATION },
@@ -27,13 +27,6 @@ static const struct event_cat_info infos[] = {
 	[CAT_PYTHON] = { .class = EVENT_PYTHON, .kind = OP_OVERHEAD },
 	[CAT_HLO] = { .class = EVENT_DEVICE, .executes = true, .kind = OP_HLO },
 };
-_Static_assert(COUNT(infos) == EVENT_CATS, "say what every category is");
-
-const struct event_cat_info *event_cat_info(enum event_cat cat)
-{
-	return &infos[cat];
-}
-
 /* The commonest first. */
 static const struct {
 	struct str text;

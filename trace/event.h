@@ -62,7 +62,11 @@ struct event_cat_info {
 	bool executes;	 /* the device works while it lasts */
 	enum op_kind kind;
 };
-const struct event_cat_info *event_cat_info(enum event_cat cat);
+extern const struct event_cat_info event_cat_infos[EVENT_CATS];
+static inline const struct event_cat_info *event_cat_info(enum event_cat cat)
+{
+	return &event_cat_infos[cat];
+}
 /* The text of an event's "cat"; false for one that gives no row and no node. */
 bool event_cat_parse(struct str text, enum event_cat *out);
 /* What PyTorch's table calls the device that a category of runtime calls or device events is about, or NULL. */

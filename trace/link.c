@@ -7,7 +7,8 @@
 #include "trace/order.h"
 
 /* Events by their ext: open addressing, at most half full, 8 to 16 bytes an entry. Only while linking. An entry is an
- * event's index, or an index into of, which has it. */
+ * event's index, or an index into of, which has it. Ids mostly count upwards, so 16 that follow each other share one line of
+ * the cache. */
 struct by_ext {
 	const struct trace *t;
 	const uint32_t *of;
@@ -30,8 +31,8 @@ static int by_ext_init(struct by_ext *x, const struct trace *t, const uint32_t *
 
 static uint32_t *by_ext_slot(const struct by_ext *x, uint64_t ext)
 {
-	uint64_t h = ext * UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(h ^ h >> 32) & x->mask;
+	uint64_t h = (ext >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t i = (size_t)((h ^ h >> 32) << 4 | (ext & 15)) & x->mask;
 
 	for (; x->slots[i] != EVENT_NO_LINK; i = (i + 1) & x->mask) {
 		uint32_t entry = x->slots[i];

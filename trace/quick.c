@@ -261,7 +261,8 @@ static bool read_number(const struct quick *q, size_t at, struct number *num, si
 {
 	size_t i;
 
-	*num = (struct number){ 0 };
+	num->whole = num->fraction = 0;
+	num->n_fraction = 0;
 	i = digits(q, at, &num->whole);
 	num->n_whole = i - at;
 	if (byte(q, i) == '.') {
@@ -394,6 +395,8 @@ struct place { /* in an event, while it is read */
 	size_t at;
 	uint16_t habit;
 	bool in_args, first;
+	bool any;   /* it has members */
+	bool wants; /* intake_wants, kept here: asking for it between the stores of members costs more than all else */
 };
 
 enum turn { TURN_MEMBER, TURN_END, TURN_BAD };
@@ -501,27 +504,53 @@ static bool take_usual(struct intake *in, enum member m, const struct number *nu
 	return true;
 }
 
+/* A value that nobody wants: nearly always a short whole number, else whatever read_value knows. */
+static bool pass_value(struct quick *q, size_t at, size_t *end)
+{
+	struct number num;
+	enum json_token tok;
+	struct str raw;
+
+	if (q->n - at > 8) {
+		const uint64_t stop = non_digits(load8(q->p + at));
+		const unsigned have = stop ? (unsigned)__builtin_ctzll(stop) / 8 : 0;
+
+		if (have > 0 && ends_number(q->p[at + have]) && (q->p[at] != '0' || have == 1)) {
+			*end = at + have;
+			return true;
+		}
+	}
+	return read_value(q, at, &tok, &raw, &num, end);
+}
+
+static bool open_args(const struct quick *q, struct place *pl)
+{
+	if (byte(q, pl->at) != '{')
+		return false;
+	pl->at++;
+	pl->in_args = true;
+	return true;
+}
+
 /* The value of a member; args are gone into. */
 static bool take_member(struct quick *q, struct place *pl, const struct habit *h)
 {
-	bool wanted = h->member != MEMBERS && (h->in_args || intake_wants(q->in));
-	struct number num = { 0 };
-	struct str raw = { 0 };
+	struct number num;
+	struct str raw;
 	enum json_token tok;
 
-	if (h->opens_args) {
-		if (byte(q, pl->at) != '{')
-			return false;
-		pl->at++;
-		pl->in_args = true;
-		return true;
-	}
+	if (h->opens_args)
+		return open_args(q, pl);
+	if (h->member == MEMBERS || !pl->wants)
+		return pass_value(q, pl->at, &pl->at);
 	if (!read_value(q, pl->at, &tok, &raw, &num, &pl->at))
 		return false;
 	if (h->member == M_DIMS && tok == JSON_ARRAY)
 		return intake_dims_text(q->in, raw);
-	if (wanted && h->member != M_ARGS && !(tok == JSON_NUMBER && take_usual(q->in, h->member, &num)))
+	if (h->member != M_ARGS && !(tok == JSON_NUMBER && take_usual(q->in, h->member, &num)))
 		intake_take_plain(q->in, h->member, tok, raw);
+	if (h->member == M_PH)
+		pl->wants = intake_wants(q->in);
 	return true;
 }
 
@@ -530,10 +559,10 @@ static bool take_member(struct quick *q, struct place *pl, const struct habit *h
 /* Behind an event's '{' up to behind its '}'. Nothing is kept yet. */
 static bool read_event(struct quick *q, size_t at, size_t *end)
 {
-	struct place pl = { .at = at, .first = true };
+	struct place pl = { .at = at, .first = true, .wants = true };
+	struct habit learned;
 
 	for (;;) {
-		struct habit learned;
 		const struct habit *h = follow(q, &pl);
 
 		if (h == NULL) {
@@ -549,13 +578,14 @@ static bool read_event(struct quick *q, size_t at, size_t *end)
 			}
 			h = &learned;
 		}
-		q->in->any = true;
+		pl.any = true;
+		pl.first = h->opens_args;
 		if (!take_member(q, &pl, h))
 			return false;
-		pl.first = h->opens_args;
 	}
 	*end = pl.at;
-	return q->in->any && marks_up_to(q, pl.at) && !is_odd(q, at, pl.at);
+	q->in->any = pl.any;
+	return pl.any && marks_up_to(q, pl.at) && !is_odd(q, at, pl.at);
 }
 
 /* From behind a value, or the array's start, to the next event's '{'. */
