@@ -17,3 +17,9 @@ tests_system_hook_LDADD = $(LINK_NET_PLAIN)
 
 TESTS += tests/system/daemon.test
 EXTRA_DIST += tests/system/daemon.test
+
+# peak is to long.test what time(1) would be
+check_PROGRAMS += tests/system/peak
+tests_system_peak_SOURCES = tests/system/peak.c
+TESTS += tests/system/long.test
+EXTRA_DIST += tests/system/long.test
