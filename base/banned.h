@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Unbounded copies: use struct str, struct buf, snprintf. */
+/* Unbounded copies: use struct str, struct buf, snprintf. (clang's fortified sprintf is a macro.) */
+#undef sprintf
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf gets stpcpy
 /* Hidden state shared between threads. */
 #pragma GCC poison strtok gmtime localtime ctime asctime strerror_l
