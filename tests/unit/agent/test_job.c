@@ -89,13 +89,12 @@ END_TEST
 
 START_TEST(a_burst_is_free_and_the_average_is_kept)
 {
-	int64_t credit = 10 * NS_PER_S, paused = 0, used = 0;
+	int64_t credit = 10 * NS_PER_S, paused = 0;
 
 	ck_assert_int_eq(job_budget(&credit, 5 * NS_PER_S, 5 * NS_PER_S, 10, 10 * NS_PER_S), 0);
 	for (int i = 0; i < 100; i++) {
 		int64_t pause = job_budget(&credit, NS_PER_S + paused, NS_PER_S, 10, 10 * NS_PER_S);
 
-		used += NS_PER_S;
 		paused = pause;
 		if (i > 20) {
 			ck_assert_int_ge(pause, 8 * NS_PER_S);
