@@ -223,6 +223,7 @@ static void start_job(struct agent *a, int64_t now_ns)
 		.deploy = str_of(wc->deploy),
 		.host = str_of(a->host),
 		.worker = str_of(wc->worker),
+		.rules = a->conf.rules,
 	};
 	j->limits = (struct trace_limits){ (uint64_t)a->conf.max_output, (uint64_t)a->conf.max_ratio,
 		(uint64_t)a->conf.max_events };

@@ -65,6 +65,8 @@ static const struct conf_key agent_keys[] = {
 		"of decompressed to compressed size", NULL },
 	{ "trace.max_events", CONF_INT, A(max_events), 1000, 1000000000, "20000000",
 		"timed events of one trace; each takes 48 bytes while it is read", NULL },
+	{ "trace.name_rules", CONF_PATH, A(name_rules), 0, 0, "",
+		"file with rules of your own for the names of ops (name-rules.yaml shows how); empty: none", NULL },
 	{ "log.level", CONF_CHOICE, A(log_level), 0, 0, "info",
 		"least important lines to print", level_words },
 	{ "log.status", CONF_DURATION, A(status_ns), NS_PER_S, NS_PER_DAY, "10m",
@@ -205,6 +207,8 @@ int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct
 		rc = apply_set(cf, o, e);
 	if (rc == OK)
 		rc = check_whole(cf, o->config, e);
+	if (rc == OK && cf->name_rules[0] != '\0')
+		rc = name_rules_load(&cf->rules, cf->name_rules, e);
 	if (rc < 0)
 		agent_conf_fini(cf);
 	return rc;
@@ -212,5 +216,7 @@ int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct
 
 void agent_conf_fini(struct agent_conf *cf)
 {
+	name_rules_free(cf->rules);
+	cf->rules = NULL;
 	conf_fini(&agent_schema, cf);
 }

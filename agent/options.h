@@ -8,6 +8,7 @@
 
 #include "base/conf.h"
 #include "base/opt.h"
+#include "trace/name_rules.h"
 
 /* Exit statuses besides 0. 78 is EX_CONFIG of sysexits.h: systemd does not restart into the same mistake. */
 enum { AGENT_FAILED = 1, AGENT_USAGE = 2, AGENT_BAD_CONFIG = 78 };
@@ -30,6 +31,8 @@ struct agent_conf {
 	int64_t quarantine_batches;
 	int64_t cpu_percent, cpu_burst_ns;
 	int64_t max_output, max_ratio, max_events;
+	char *name_rules; /* path, "" for none */
+	struct name_rules *rules; /* what stands there; owns; NULL for none */
 	int64_t log_level, status_ns;
 };
 

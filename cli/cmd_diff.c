@@ -20,6 +20,7 @@ struct diff_args {
 	const char *fail_on;
 	struct opt_texts fusion_tables;
 	bool print_fusion_table;
+	const char *name_rules;
 };
 
 /* Everything that one run holds. */
@@ -27,6 +28,7 @@ struct diff {
 	const struct diff_args *args;
 	bool fails[VERDICTS]; /* kinds that --fail-on names */
 	struct fusion_table *fusion;
+	struct name_rules *rules;
 	struct side *before, *after;
 	struct arena arena;
 	struct verdict verdict;
@@ -269,7 +271,7 @@ static int read_side(struct diff *d, struct side **side, const char *path, const
 	int rc;
 
 	*side = side_new(d->fusion);
-	rc = diff_side_read(*side, path, e);
+	rc = diff_side_read(*side, path, d->rules, e);
 	return rc < 0 ? err_add(e, "%s", which) : OK;
 }
 
@@ -300,6 +302,8 @@ static int diff_files(struct diff *d, char **paths, struct err *e)
 
 	if (rc == OK)
 		rc = load_fusion(d, e);
+	if (rc == OK && d->args->name_rules != NULL)
+		rc = name_rules_load(&d->rules, d->args->name_rules, e);
 	if (rc == OK)
 		rc = read_side(d, &d->before, paths[0], "BEFORE", e);
 	if (rc == OK)
@@ -329,6 +333,7 @@ static int run_diff(const struct diff_args *args, char **paths)
 	side_free(d.before);
 	side_free(d.after);
 	fusion_table_free(d.fusion);
+	name_rules_free(d.rules);
 	arena_fini(&d.arena);
 	return status;
 }
@@ -340,6 +345,8 @@ static const struct opt opts[] = {
 		.help = "Exit 1 for these kinds of finding, too: fusion_changed, step_slower, graph_breaks." },
 	{ .name = "fusion-table", .type = OPT_TEXTS, .offset = offsetof(struct diff_args, fusion_tables), .value = "FILE",
 		.help = "Add what FILE says of fused ops to what is compiled in; may be given several times." },
+	{ .name = "name-rules", .type = OPT_TEXT, .offset = offsetof(struct diff_args, name_rules), .value = "FILE",
+		.help = "Rules of your own for the names of ops, the same for both sides (name-rules.yaml shows how)." },
 	{ .name = "print-fusion-table", .type = OPT_FLAG, .offset = offsetof(struct diff_args, print_fusion_table),
 		.help = "Print the compiled-in fusion table, which explains itself, and exit." },
 };

@@ -39,6 +39,7 @@ static const struct opt opts[] = {
 		"Deploy of traces whose sidecar names none; without, a fingerprint of the versions found."),
 	ASK_TEXT("host", host, "NAME", "Host of traces whose sidecar names none; without, this one's name."),
 	ASK_TEXT("worker", worker, "NAME", "Worker of traces whose sidecar names none; without, the trace's rank."),
+	ASK_TEXT("name-rules", name_rules, "FILE", "Rules of your own for the names of ops (name-rules.yaml shows how)."),
 	{ "format", 0, OPT_CHOICE, offsetof(struct ask, format), 0, 0, "FORMAT", "table for people, or json.",
 		ask_format_names },
 	ASK_TEXT("server", server, "URL", "The server; without, $TRAINSPOTTER_SERVER or http://127.0.0.1:8940."),
@@ -157,7 +158,7 @@ static void print_result(const struct sending *s)
 		printf("accepted %" PRIu64 ", duplicates %" PRIu64 "\n", s->accepted, s->duplicates);
 }
 
-static int send_all(const struct ask *a, const char *host, char **files, int n)
+static int send_all(const struct ask *a, const char *host, const struct name_rules *rules, char **files, int n)
 {
 	struct sending *s = mem_get(sizeof(*s));
 	struct err e = { 0 };
@@ -167,7 +168,7 @@ static int send_all(const struct ask *a, const char *host, char **files, int n)
 	s->failures = mem_get_array((size_t)n, sizeof(*s->failures));
 	s->origin = (struct window_origin){ .agent_id = STR(SENDER), .source = STR("send"),
 		.service = str_of(a->service), .deploy = str_of(a->deploy), .host = str_of(host),
-		.worker = str_of(a->worker) };
+		.worker = str_of(a->worker), .rules = rules };
 	arena_init(&s->arena, ARENA_BYTES);
 	if (send_files(s, files, n, &e) < 0)
 		status = cmd_trouble(&cmd_send, &e);
@@ -187,15 +188,20 @@ static int run(int argc, char **argv)
 {
 	struct ask a = { 0 };
 	struct err e = { 0 };
+	struct name_rules *rules = NULL;
 	char host[HOST_TEXT];
 	int n = 0, rc = opt_parse(&cmd_send, "trainspotter", argc, argv, &a, &n, &e);
 
 	if (rc == OK && n == 0)
 		rc = err_set(&e, E_USAGE, "which traces? name at least one FILE");
+	if (rc == OK && a.name_rules != NULL)
+		rc = name_rules_load(&rules, a.name_rules, &e);
 	if (rc < 0)
 		return cmd_trouble(&cmd_send, &e);
 	proc_host_name(host, sizeof(host));
-	return send_all(&a, a.host != NULL ? a.host : host, argv, n);
+	rc = send_all(&a, a.host != NULL ? a.host : host, rules, argv, n);
+	name_rules_free(rules);
+	return rc;
 }
 
 const struct opt_command cmd_send = {

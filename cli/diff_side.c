@@ -23,9 +23,9 @@ static int refuse_damaged(const char *path, const struct trace_report *report, s
 		path, first->reason, (unsigned long long)first->offset);
 }
 
-static int read_trace(struct arena *a, const char *path, struct window *w, struct err *e)
+static int read_trace(struct arena *a, const char *path, const struct name_rules *rules, struct window *w, struct err *e)
 {
-	const struct window_origin origin = { .source = STR("diff") };
+	const struct window_origin origin = { .source = STR("diff"), .rules = rules };
 	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
 	struct trace_report report = { 0 };
 	int rc = window_from_file(a, path, &origin, &limits, w, &report, e);
@@ -35,7 +35,7 @@ static int read_trace(struct arena *a, const char *path, struct window *w, struc
 	return rc;
 }
 
-static int read_file(struct side *s, const char *path, struct err *e)
+static int read_file(struct side *s, const char *path, const struct name_rules *rules, struct err *e)
 {
 	struct window w = { 0 };
 	struct arena a;
@@ -44,7 +44,9 @@ static int read_file(struct side *s, const char *path, struct err *e)
 
 	arena_init(&a, WINDOW_BYTES_MAX);
 	if (rc == OK)
-		rc = is_table ? optable_file_read(&a, path, &w, e) : read_trace(&a, path, &w, e);
+		rc = is_table ? optable_file_read(&a, path, &w, e) : read_trace(&a, path, rules, &w, e);
+	if (rc == OK && is_table && rules != NULL)
+		rc = name_rules_apply(rules, &a, &w, e);
 	if (rc == OK) {
 		rc = side_add(s, &w, e);
 		if (rc < 0)
@@ -94,7 +96,7 @@ static int cmp_path(const void *a, const void *b)
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static int read_folder(struct side *s, const char *dir, struct err *e)
+static int read_folder(struct side *s, const char *dir, const struct name_rules *rules, struct err *e)
 {
 	struct paths files = VEC_INIT(FILES_MAX);
 	struct arena a;
@@ -108,17 +110,17 @@ static int read_folder(struct side *s, const char *dir, struct err *e)
 	if (files.n > 1)
 		qsort(files.v, files.n, sizeof(*files.v), cmp_path);
 	for (size_t i = 0; rc == OK && i < files.n; i++)
-		rc = read_file(s, files.v[i].p, e);
+		rc = read_file(s, files.v[i].p, rules, e);
 	vec_fini(&files);
 	arena_fini(&a);
 	return rc;
 }
 
-int diff_side_read(struct side *s, const char *path, struct err *e)
+int diff_side_read(struct side *s, const char *path, const struct name_rules *rules, struct err *e)
 {
 	struct stat st;
 
 	if (stat(path, &st) < 0)
 		return err_sys(e, "%s", path);
-	return S_ISDIR(st.st_mode) ? read_folder(s, path, e) : read_file(s, path, e);
+	return S_ISDIR(st.st_mode) ? read_folder(s, path, rules, e) : read_file(s, path, rules, e);
 }

@@ -25,6 +25,7 @@ struct ask {
 	int64_t format;
 	const char *service, *deploy, *host, *worker, *kind, *op, *from, *to, *resolution, *order, *state;
 	const char *before, *after;
+	const char *name_rules; /* send only */
 	int64_t limit; /* 0: not given */
 	bool fail;
 	/* trend only */

@@ -22,3 +22,5 @@ etc/trainspotter-agent.service: etc/trainspotter-agent.service.in Makefile
 
 # compiled in (detect/local.mk); installed to be read, and to be copied from
 dist_pkgdata_DATA = etc/fusion.yaml
+# only to be copied from
+dist_pkgdata_DATA += etc/name-rules.yaml

@@ -14,6 +14,7 @@ trace_libtrace_a_SOURCES = \
 	trace/keyavg.c trace/keyavg.h \
 	trace/link.c trace/link.h \
 	trace/memory.c trace/memory.h \
+	trace/name_rules.c trace/name_rules.h \
 	trace/neuron.c trace/neuron.h \
 	trace/neuron_device.c trace/neuron_device.h \
 	trace/neuron_event.c trace/neuron_event.h \

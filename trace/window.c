@@ -240,6 +240,8 @@ static int finish(struct arena *a, struct input *in, const struct window_origin 
 {
 	int rc = name_id(in, origin, w, e);
 
+	if (rc == OK && origin->rules != NULL)
+		rc = name_rules_apply(origin->rules, a, w, e);
 	if (rc == OK && arena_full(a))
 		rc = err_set(e, E_LIMIT, "no room for a window of %zu ops", w->n_ops);
 	return rc == OK ? window_check(w, e) : rc;

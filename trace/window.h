@@ -17,12 +17,14 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "profile/window.h"
+#include "trace/name_rules.h"
 #include "trace/report.h"
 
 struct window_origin { /* empty slices where not known */
 	struct str agent_id;
 	struct str source; /* "watch" */
 	struct str service, deploy, host, worker;
+	const struct name_rules *rules; /* borrows; the user's own (trace/name_rules.h), or NULL */
 };
 
 /* What a file is, is told by its content (trace/probe.h): PyTorch traces, those of JAX and PyTorch/XLA

@@ -14,4 +14,4 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_ship.c \
 	tests/unit/agent/test_spool.c \
 	tests/unit/agent/test_watch.c
-tests_unit_agent_test_agent_LDADD = agent/libagent.a net/libnet.a $(LINK_WIRE)
+tests_unit_agent_test_agent_LDADD = agent/libagent.a trace/libtrace.a net/libnet.a $(LINK_WIRE)

@@ -16,7 +16,8 @@ static struct job *new_job(const char *name, const char *text)
 
 	folder_write(name, str_of(text));
 	snprintf(j->file.path, sizeof(j->file.path), "%s", folder_path(name));
-	j->origin = (struct window_origin){ STR("agent"), STR("watch"), STR("llm"), STR("v1"), STR("h1"), STR("0") };
+	j->origin = (struct window_origin){ .agent_id = STR("agent"), .source = STR("watch"), .service = STR("llm"),
+		.deploy = STR("v1"), .host = STR("h1"), .worker = STR("0") };
 	j->agent_version = STR("1");
 	j->limits = TRACE_LIMITS_DEFAULT;
 	j->cpu_percent = 100;

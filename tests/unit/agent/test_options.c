@@ -71,6 +71,24 @@ START_TEST(a_mistake_names_file_line_and_key)
 }
 END_TEST
 
+START_TEST(rules_for_names_are_read_with_the_configuration)
+{
+	struct agent_conf cf;
+	struct err e = { 0 };
+	char set[4096];
+
+	folder_write("rules.yaml", STR("rules:\n  - glob: 'request-*'\n"));
+	snprintf(set, sizeof(set), "trace.name_rules=%s", folder_path("rules.yaml"));
+	ck_assert_msg(load("watch:\n  - dir: /t\n", set, &cf, &e) == OK, "%s", e.text);
+	ck_assert_ptr_nonnull(cf.rules);
+	agent_conf_fini(&cf);
+	ck_assert_ptr_null(cf.rules);
+	folder_write("rules.yaml", STR("rules:\n  - blob: 'request-*'\n"));
+	ck_assert_int_eq(load("watch:\n  - dir: /t\n", set, &cf, &e), E_USAGE);
+	ck_assert_msg(strstr(e.text, "rules.yaml: line 2: \"blob\" is not known here; did you mean \"glob\"?") != NULL, "%s", e.text);
+}
+END_TEST
+
 START_TEST(what_is_printed_reads_back_the_same)
 {
 	struct agent_conf cf, again;
@@ -100,6 +118,7 @@ Suite *suite_options(void)
 	tcase_add_checked_fixture(tc, folder_make, folder_remove);
 	tcase_add_test(tc, a_folder_is_all_that_must_be_said);
 	tcase_add_test(tc, a_mistake_names_file_line_and_key);
+	tcase_add_test(tc, rules_for_names_are_read_with_the_configuration);
 	tcase_add_test(tc, what_is_printed_reads_back_the_same);
 	suite_add_tcase(s, tc);
 	return s;

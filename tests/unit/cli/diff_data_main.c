@@ -41,7 +41,7 @@ static struct side *read_files(const char *const *paths, size_t n)
 	struct err e = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		if (diff_side_read(s, paths[i], &e) == OK)
+		if (diff_side_read(s, paths[i], NULL, &e) == OK)
 			continue;
 		printf("# %s\n", e.text);
 		side_free(s);

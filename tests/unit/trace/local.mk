@@ -15,6 +15,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/test_fold.c \
 	tests/unit/trace/test_input.c \
 	tests/unit/trace/test_keyavg.c \
+	tests/unit/trace/test_name_rules.c \
 	tests/unit/trace/test_neuron_device.c \
 	tests/unit/trace/test_neuron_ls.c \
 	tests/unit/trace/test_neuron_monitor.c \
