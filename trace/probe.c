@@ -3,6 +3,7 @@
 #include "base/enc.h"
 #include "json/pull.h"
 #include "trace/input.h"
+#include "trace/pb.h"
 #include "trace/xla_json.h"
 
 enum { NTFF_VERSION_MAX = 6, NTFF_BLOCK_AT = 128, NEFF_HEADER = 1024, NEFF_VERSION_MAX = 16, KEYS_MAX = 20000 };
@@ -217,58 +218,6 @@ static bool is_neff(struct str head)
 	       version <= NEFF_VERSION_MAX;
 }
 
-/* One field of a protobuf message: its number, and for a length-delimited one its bytes. False where there is none. */
-struct pb_field {
-	uint64_t number;
-	unsigned type;
-	struct str bytes; /* as much of it as there is */
-};
-
-static bool pb_varint(struct str *s, uint64_t *out)
-{
-	size_t n = enc_get_varint((const uint8_t *)s->p, s->n, out);
-
-	*s = str_from(*s, n);
-	return n > 0;
-}
-
-static bool pb_next(struct str *s, struct pb_field *f)
-{
-	uint64_t tag, n = 0;
-
-	if (!pb_varint(s, &tag) || tag >> 3 == 0 || tag >> 3 > 536870911)
-		return false;
-	f->number = tag >> 3;
-	f->type = (unsigned)(tag & 7);
-	f->bytes = (struct str){ "", 0 };
-	switch (f->type) {
-	case 0: return pb_varint(s, &n);
-	case 1: n = 8; break;
-	case 5: n = 4; break;
-	case 2:
-		if (!pb_varint(s, &n))
-			return false;
-		f->bytes = str_upto(*s, n > s->n ? s->n : (size_t)n);
-		break;
-	default: return false;
-	}
-	*s = str_from(*s, n > s->n ? s->n : (size_t)n);
-	return true;
-}
-
-static bool is_plane(struct str message)
-{
-	struct pb_field f;
-
-	while (pb_next(&message, &f)) {
-		if (f.number == 2 && f.type == 2)
-			return str_has_prefix(f.bytes, STR("/")) || str_eq(f.bytes, STR("Task Environment"));
-		if (f.number > 2)
-			return false;
-	}
-	return false;
-}
-
 static struct str base_name(struct str path)
 {
 	struct str part = path;
@@ -300,17 +249,63 @@ static bool is_text(struct str head)
 /* At least this many fields in a row must be well-formed. */
 enum { PB_FIELDS_SURE = 3 };
 
+struct pb_look {
+	size_t n; /* fields of the outermost message */
+	bool broken;
+	bool in_first, may_be_plane; /* inside a field 1, and no field above 2 came yet in it */
+	bool is_xspace;		     /* a field 1 has a field 2 that is the name of a plane */
+};
+
+static bool is_plane_name(struct str name)
+{
+	return str_has_prefix(name, STR("/")) || str_eq(name, STR("Task Environment"));
+}
+
+static void look_inside(struct pb_look *look, struct pb *p, enum pb_token token, const struct pb_field *f)
+{
+	if (token == PB_END) {
+		look->in_first = false;
+		look->n++;
+	} else if (token == PB_TEXT) {
+		look->is_xspace = look->may_be_plane && is_plane_name(f->text);
+		look->may_be_plane = false;
+	} else if (token == PB_BYTES && f->number == 2) {
+		pb_text(p);
+	} else if (f->number > 2) {
+		look->may_be_plane = false;
+	}
+}
+
+static struct pb_look look_at_fields(struct str head)
+{
+	struct pb *p = pb_new();
+	struct pb_look look = { .n = 0 };
+	struct pb_field f;
+	enum pb_token token;
+
+	pb_feed(p, head);
+	while (look.n < PB_FIELDS_SURE && !look.is_xspace && !look.broken &&
+		(token = pb_next(p, &f)) != PB_MORE) {
+		if (token == PB_ERROR)
+			look.broken = true;
+		else if (look.in_first)
+			look_inside(&look, p, token, &f);
+		else if (token == PB_BYTES && f.number == 1)
+			look.in_first = look.may_be_plane = pb_enter(p);
+		else
+			look.n++;
+	}
+	look.n += look.in_first; /* it is longer than the head */
+	pb_free(p);
+	return look;
+}
+
 static enum probe_kind probe_protobuf(struct str head, struct str name)
 {
-	struct str rest = head;
-	struct pb_field f;
-	size_t n = 0;
+	struct pb_look look = look_at_fields(head);
 
-	while (n < PB_FIELDS_SURE && rest.n > 0 && pb_next(&rest, &f)) {
-		if (f.number == 1 && f.type == 2 && is_plane(f.bytes))
-			return PROBE_XPLANE;
-		n++;
-	}
+	if (look.is_xspace)
+		return PROBE_XPLANE;
 	if (is_neuron_pb_name(name))
 		return PROBE_NEURON_PB;
 	if (str_has_suffix(name, STR(".xplane.pb")))
@@ -319,7 +314,7 @@ static enum probe_kind probe_protobuf(struct str head, struct str name)
 		return PROBE_PROTOBUF;
 	if (is_text(head))
 		return PROBE_UNKNOWN;
-	return n == PB_FIELDS_SURE || (n > 0 && rest.n == 0) ? PROBE_PROTOBUF : PROBE_UNKNOWN;
+	return look.n >= PB_FIELDS_SURE || (look.n > 0 && !look.broken) ? PROBE_PROTOBUF : PROBE_UNKNOWN;
 }
 
 static struct str without_mark_and_space(struct str head)

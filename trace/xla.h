@@ -22,6 +22,9 @@
  *		device_total_ns	of its HLO events
  *		self times	0: its ops have rows of their own (kind hlo), summed over modules
  *
+ * JSON does not say program_id: programs of one name are one module there, and its identity that of all their ops. Windows
+ * are compared best with windows of the same kind of file.
+ *
  * The window is cut at both ends: of an execution that stands half in it the ops that were seen count, and so may the
  * execution. Runs on: one thread at a time. Memory: 80 bytes a row and a module, 16 an execution. */
 #ifndef TRACE_XLA_H
