@@ -1,6 +1,6 @@
-/* scan.h — the inner loops of the JSON reader: all bytes go through these, so all speed is here.
- * One table of functions for each kind of processor; every table gives the same answers (the reader's tests run them
- * all). They look at no byte outside p[0…n). Pure functions. */
+/* scan.h — the inner loops of the token reader (json/pull.c): all bytes that it reads go through these.
+ * One table of functions for each kind of processor, all with the same answers (tests/unit/json/kernels_main.c runs every
+ * one that the machine can run). They look at no byte outside p[0…n). Pure functions; any thread. */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
@@ -9,6 +9,7 @@
 
 struct json_scan {
 	const char *name;
+	bool (*runs_here)(void);
 	/* How many bytes of plain string text p starts with: up to the first '"', back-slash or control character
 	 * (below 0x20), or n. *high becomes true where one of them is 0x80 or more, else it stays. */
 	size_t (*string)(const char *p, size_t n, bool *high);
@@ -18,12 +19,10 @@ struct json_scan {
 	size_t (*lines)(const char *p, size_t n);
 };
 
-extern const struct json_scan json_scan_scalar;
-#if defined(__x86_64__)
-extern const struct json_scan json_scan_avx2;
-#endif
+/* All that were built for this kind of processor, the slowest (scalar) first; NULL at the end. */
+extern const struct json_scan *const json_scan_kernels[];
 
-/* The fastest that this processor can run. */
+/* The fastest that runs here. */
 const struct json_scan *json_scan_best(void);
 
 #endif

@@ -23,3 +23,6 @@ check_PROGRAMS += tests/system/peak
 tests_system_peak_SOURCES = tests/system/peak.c
 TESTS += tests/system/long.test
 EXTRA_DIST += tests/system/long.test
+
+TESTS += tests/system/kernels.test
+EXTRA_DIST += tests/system/kernels.test

@@ -12,7 +12,6 @@ endif
 tests_unit_json_test_json_SOURCES = \
 	tests/unit/json/cuts.c tests/unit/json/cuts.h \
 	tests/unit/json/main.c \
-	tests/unit/json/test_mask.c \
 	tests/unit/json/test_num.c \
 	tests/unit/json/test_pull.c \
 	tests/unit/json/test_text.c \
@@ -31,3 +30,8 @@ tests_unit_json_test_jansson_SOURCES = \
 	tests/unit/json/test_jansson.c
 tests_unit_json_test_jansson_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_json_test_jansson_LDADD = $(LINK_FLOOR1) $(JANSSON_LIBS)
+
+# run by tests/system/kernels.test
+check_PROGRAMS += tests/unit/json/kernels
+tests_unit_json_kernels_SOURCES = tests/unit/json/kernels_main.c
+tests_unit_json_kernels_LDADD = json/libjson.a base/libbase.a -lm
