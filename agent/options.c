@@ -113,20 +113,6 @@ const struct opt_command agent_command = {
 	.conf = &agent_schema,
 };
 
-static int apply_set(struct agent_conf *cf, const struct agent_options *o, struct err *e)
-{
-	int rc = OK;
-
-	for (size_t i = 0; i < o->set.n && rc == OK; i++) {
-		struct str value = str_of(o->set.v[i]), name = str_split(&value, '=');
-
-		if (value.p == NULL)
-			return err_set(e, E_USAGE, "--set %s: want KEY=VALUE", o->set.v[i]);
-		rc = conf_set(&agent_schema, cf, name, value, e);
-	}
-	return rc;
-}
-
 /* The next name in a path, past slashes and "."; empty at its end. */
 static struct str next_name(struct str *path)
 {
@@ -204,7 +190,7 @@ int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct
 	*cf = (struct agent_conf){ .server = NULL };
 	rc = conf_load(&agent_schema, o->config, cf, e);
 	if (rc == OK)
-		rc = apply_set(cf, o, e);
+		rc = conf_set_words(&agent_schema, cf, o->set.v, o->set.n, e);
 	if (rc == OK)
 		rc = check_whole(cf, o->config, e);
 	if (rc == OK && cf->name_rules[0] != '\0')

@@ -516,6 +516,19 @@ int conf_set(const struct conf_schema *s, void *conf, struct str name, struct st
 	return k->type == CONF_TEXTS ? set_texts(&at, k, value, conf) : take_scalar(&at, k, value, conf);
 }
 
+int conf_set_words(const struct conf_schema *s, void *conf, const char *const *words, size_t n, struct err *e)
+{
+	int rc = OK;
+
+	for (size_t i = 0; i < n && rc == OK; i++) {
+		struct str value = str_of(words[i]), name = str_split(&value, '=');
+
+		rc = value.p == NULL ? err_set(e, E_USAGE, "--set %s: want KEY=VALUE", words[i])
+				     : conf_set(s, conf, name, value, e);
+	}
+	return rc;
+}
+
 /* ---- to YAML */
 
 static void put_text(struct str text, struct buf *out)

@@ -65,6 +65,8 @@ int conf_parse(const struct conf_schema *s, struct str text, const char *name, v
 /* One key from the command line, "listen.port", "8941" (texts with commas between); says "--set listen.port: …" when
  * wrong. */
 int conf_set(const struct conf_schema *s, void *conf, struct str name, struct str value, struct err *e) MUST_USE;
+/* Each word of a command line, "KEY=VALUE", over what is there. */
+int conf_set_words(const struct conf_schema *s, void *conf, const char *const *words, size_t n, struct err *e) MUST_USE;
 
 /* The configuration in force as YAML with each key's help as a comment; conf_parse reads it back. */
 void conf_print(const struct conf_schema *s, const void *conf, struct buf *out);

@@ -134,13 +134,7 @@ static int read_conf(const struct answers *an, struct daemon_conf *conf, struct 
 		rc = conf_load(&daemon_schema, path, conf, e);
 	else
 		conf_init(&daemon_schema, conf);
-	for (size_t i = 0; rc == OK && i < an->set.n; i++) {
-		struct str value = str_of(an->set.v[i]), name = str_split(&value, '=');
-
-		rc = value.p == NULL ? err_set(e, E_USAGE, "--set %s: must be KEY=VALUE", an->set.v[i]) :
-				       conf_set(&daemon_schema, conf, name, value, e);
-	}
-	return rc;
+	return rc == OK ? conf_set_words(&daemon_schema, conf, an->set.v, an->set.n, e) : rc;
 }
 
 static bool is_loopback(struct str address)
