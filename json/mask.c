@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void put(const struct classes *c, u
 	s->in_string = (uint64_t)((int64_t)inside >> 63);
 	out->quote = quote;
 	out->bracket = c->bracket & ~inside;
-	out->odd = (c->back_slash | c->control | c->high) & inside;
+	out->odd = c->back_slash | ((c->control | c->high) & inside);
 }
 
 /* ---- scalar */

@@ -6,7 +6,7 @@
  *	bytes    {"name": "a\"[b]", "ts": [1]}
  *	quote    .1....1..1.......1...1..1......		no escaped ones
  *	bracket  1........................1.11			outside strings only
- *	odd      ...........1....................		in strings: back-slash, control character, byte of 0x80 and more
+ *	odd      ...........1....................		back-slash; in strings control character, byte of 0x80 and more
  *
  * A raw quote in a string (a dialect: json/pull.h) turns inside out what follows in these marks; whoever walks them
  * checks what stands behind each quote and falls back to json/pull where it does not fit.

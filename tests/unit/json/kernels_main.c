@@ -38,7 +38,7 @@ static void naive_mask(const char *p, size_t n, struct json_mask *out)
 		in_string ^= quote;
 		if (!in_string && (c == '{' || c == '}' || c == '[' || c == ']'))
 			out[i / 64].bracket |= bit;
-		if (in_string && (c == '\\' || c < 0x20 || c >= 0x80))
+		if (c == '\\' || (in_string && (c < 0x20 || c >= 0x80)))
 			out[i / 64].odd |= bit;
 		escaped = c == '\\' && !escaped;
 	}

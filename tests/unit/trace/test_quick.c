@@ -201,6 +201,20 @@ START_TEST(shapes_and_allocations_cut_at_any_byte_are_the_same)
 }
 END_TEST
 
+/* It escapes nothing there: the quote behind it opens a string. */
+START_TEST(a_back_slash_outside_of_strings_is_read_alike)
+{
+	struct buf text;
+
+	buf_init(&text, 1 << 20);
+	buf_fmt(&text, "{\"traceEvents\":[%s,", events[0]);
+	buf_text(&text, "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"args\":{\"s\":[\"b\", \\\"]}},");
+	buf_fmt(&text, "%s,%s]}", events[1], events[0]);
+	ck_assert(all_agree(buf_view(&text), text.n));
+	buf_fini(&text);
+}
+END_TEST
+
 START_TEST(an_event_longer_than_the_marks_hold_is_read_all_the_same)
 {
 	struct buf b;
@@ -247,6 +261,7 @@ Suite *suite_quick(void)
 	tcase_add_test(tc, both_ways_of_reading_agree_whatever_is_in_the_file);
 	tcase_add_test(tc, a_long_trace_is_read_alike_in_blocks);
 	tcase_add_test(tc, shapes_and_allocations_cut_at_any_byte_are_the_same);
+	tcase_add_test(tc, a_back_slash_outside_of_strings_is_read_alike);
 	tcase_add_test(tc, an_event_longer_than_the_marks_hold_is_read_all_the_same);
 	suite_add_tcase(s, tc);
 	return s;
