@@ -11,14 +11,16 @@
 #include "trace/dialect.h"
 #include "trace/input.h"
 #include "trace/neuron.h"
+#include "trace/stacks.h"
 
-enum format { FORMAT_TABLE, FORMAT_TSV, FORMAT_JSON, FORMATS };
-static const char *const format_names[FORMATS + 1] = { "table", "tsv", "json", NULL };
+enum format { FORMAT_TABLE, FORMAT_TSV, FORMAT_JSON, FORMAT_FOLDED, FORMATS };
+static const char *const format_names[FORMATS + 1] = { "table", "tsv", "json", "folded", NULL };
+static const char *const stacks_names[STACKS_OFS + 1] = { "cpu", "device", NULL };
 
-enum { ARENA_BYTES_MAX = 1 << 30, LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSET = -1 };
+enum { ARENA_BYTES_MAX = 1 << 30, LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSET = -1, STACKS_UNSET = -1 };
 
 struct answers {
-	int64_t format, sort, limit, max_output;
+	int64_t format, sort, limit, max_output, stacks;
 	bool by_engine, by_module, by_shape, memory, python;
 };
 
@@ -29,7 +31,7 @@ static unsigned wanted(const struct answers *a)
 
 static const struct opt opts[] = {
 	{ .name = "format", .letter = 'f', .type = OPT_CHOICE, .offset = offsetof(struct answers, format),
-		.value = "FORMAT", .help = "How to print it: table (as PyTorch does), tsv or json.",
+		.value = "FORMAT", .help = "How to print it: table (as PyTorch does), tsv, json, or folded, which is stacks of calls for flame graphs.",
 		.choices = format_names },
 	{ .name = "sort", .letter = 's', .type = OPT_CHOICE, .offset = offsetof(struct answers, sort),
 		.value = "COLUMN", .help = "Order of the rows, largest first: name, is_device, is_user_annotation, input_dims, "
@@ -52,6 +54,10 @@ static const struct opt opts[] = {
 		.help = "Bytes taken while an op ran, and by itself alone; of traces made with profile_memory=True." },
 	{ .name = "python", .type = OPT_FLAG, .offset = offsetof(struct answers, python),
 		.help = "Python calls are rows, too; of traces made with with_stack=True." },
+	{ .name = "stacks", .type = OPT_CHOICE, .offset = offsetof(struct answers, stacks), .value = "TIME",
+		.help = "Print stacks of calls for flame graphs (folded), by self time in whole microseconds: cpu (which folded is by "
+			"itself) or device.",
+		.choices = stacks_names },
 	{ .name = "max-output", .type = OPT_SIZE, .offset = offsetof(struct answers, max_output), .min = 1,
 		.max = INT64_MAX, .value = "SIZE", .help = "Refuse a file from which more than this comes out when it is "
 							   "decompressed (64GiB)." },
@@ -106,6 +112,7 @@ struct summary {
 	struct arena arena;    /* the window's */
 	struct keyavg_table table;
 	struct xla_table modules; /* with --by-module */
+	struct buf stacks;	  /* with --format folded */
 	struct trace_report report;
 	bool readable;
 	struct err error;
@@ -141,11 +148,31 @@ static int read_neuron(struct summary *s, struct input *in, enum probe_kind kind
 	return rc;
 }
 
+static int read_stacks(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits,
+	const struct answers *a)
+{
+	bool torch = kind != PROBE_XPLANE && kind != PROBE_XLA_TRACE;
+	int rc;
+
+	if (probe_is_neuron(kind) || a->by_engine || a->by_module)
+		return err_set(&s->error, E_FORMAT, "%s: stacks are of traces whose calls stand in each other, and this is %s",
+			s->name, probe_sentence(kind));
+	input_without_hash(in);
+	input_ahead(in);
+	rc = read_trace(s, in, kind, limits, torch ? TRACE_PYTHON : 0);
+	if (rc == OK)
+		rc = stacks_print(s->trace, a->stacks == STACKS_UNSET ? STACKS_CPU : (enum stacks_of)a->stacks, &s->stacks,
+			&s->error);
+	return rc == OK ? buf_finish(&s->stacks, "the stacks", &s->error) : rc;
+}
+
 static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits,
 	const struct answers *a)
 {
 	int rc;
 
+	if (a->format == FORMAT_FOLDED)
+		return read_stacks(s, in, kind, limits, a);
 	if (wanted(a) != 0 && (probe_is_neuron(kind) || kind == PROBE_XPLANE || kind == PROBE_XLA_TRACE))
 		return err_set(&s->error, E_FORMAT, "%s: --by-shape, --memory and --python are for PyTorch traces, and this is %s",
 			s->name, probe_sentence(kind));
@@ -187,6 +214,7 @@ static void summary_read(struct summary *s, const char *name, const struct trace
 
 	*s = (struct summary){ .name = shown };
 	arena_init(&s->arena, ARENA_BYTES_MAX);
+	buf_init(&s->stacks, ARENA_BYTES_MAX);
 	s->label = label_of(&s->arena, shown);
 	rc = open_input(&in, name, limits, &s->error);
 	if (rc == OK)
@@ -200,6 +228,7 @@ static void summary_read(struct summary *s, const char *name, const struct trace
 static void summary_fini(struct summary *s)
 {
 	keyavg_table_fini(&s->table);
+	buf_fini(&s->stacks);
 	xla_table_fini(&s->modules);
 	trace_free(s->trace);
 	window_fini(s->window);
@@ -324,6 +353,10 @@ static void print_text(struct summary *s, const struct answers *a, size_t limit,
 {
 	if (!s->readable)
 		return;
+	if (a->format == FORMAT_FOLDED) { /* of several files all together: no title */
+		buf_str(out, buf_view(&s->stacks));
+		return;
+	}
 	if (titled)
 		buf_fmt(out, "# %s\n", s->label);
 	if (s->window != NULL)
@@ -388,6 +421,7 @@ const struct opt_command cmd_summarize = {
 	.examples = "trainspotter summarize trace.json.gz    the table as PyTorch prints it\n"
 		    "trainspotter summarize --format tsv --sort self_cpu_ns a.json b.json    for other programs\n"
 		    "trainspotter summarize --by-engine profile.json    a Neuron device profile by engine and opcode\n"
+		    "trainspotter summarize --format folded trace.json | flamegraph.pl > trace.svg    a flame graph\n"
 		    "trainspotter summarize --by-module host.xplane.pb    HLO ops by module\n"
 		    "curl -s URL | trainspotter summarize -    from a pipe\n",
 	.opts = opts,
@@ -408,7 +442,7 @@ static int write_out(struct buf *out, struct err *e)
 
 static int run(int argc, char **argv)
 {
-	struct answers a = { .sort = SORT_UNSET, .limit = LIMIT_UNSET, .max_output = INT64_C(64) << 30 };
+	struct answers a = { .sort = SORT_UNSET, .limit = LIMIT_UNSET, .stacks = STACKS_UNSET, .max_output = INT64_C(64) << 30 };
 	struct tally t = { 0 };
 	struct json_writer w;
 	struct err e = { 0 };
@@ -416,6 +450,10 @@ static int run(int argc, char **argv)
 	int n = 0, rc;
 
 	rc = opt_parse(&cmd_summarize, "trainspotter", argc, argv, &a, &n, &e);
+	if (rc == OK && a.stacks != STACKS_UNSET && a.format != FORMAT_TABLE && a.format != FORMAT_FOLDED)
+		rc = err_set(&e, E_USAGE, "--stacks has a format of its own, folded");
+	if (rc == OK && a.stacks != STACKS_UNSET)
+		a.format = FORMAT_FOLDED;
 	if (rc == OK && n == 0)
 		rc = err_set(&e, E_USAGE, "a FILE is missing (\"-\" is standard input)");
 	if (rc < 0)
