@@ -5,12 +5,17 @@ agent_libagent_a_SOURCES = \
 	agent/host.c agent/host.h \
 	agent/job.c agent/job.h \
 	agent/keep.c agent/keep.h \
+	agent/kineto_config.c agent/kineto_config.h \
+	agent/kineto_table.c agent/kineto_table.h \
+	agent/kineto_wire.c agent/kineto_wire.h \
 	agent/marker.c agent/marker.h \
 	agent/options.c agent/options.h \
 	agent/quarantine.c agent/quarantine.h \
+	agent/schedule.c agent/schedule.h \
 	agent/ship.c agent/ship.h \
 	agent/spool.c agent/spool.h \
-	agent/watch.c agent/watch.h
+	agent/watch.c agent/watch.h \
+	agent/worker.c agent/worker.h
 
 sbin_PROGRAMS += trainspotter-agent
 trainspotter_agent_SOURCES = agent/main.c

@@ -8,6 +8,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_http \
 	tests/fuzz/fuzz_json \
 	tests/fuzz/fuzz_judge \
+	tests/fuzz/fuzz_kineto_wire \
 	tests/fuzz/fuzz_neuron \
 	tests/fuzz/fuzz_num \
 	tests/fuzz/fuzz_text \
@@ -41,6 +42,10 @@ tests_fuzz_fuzz_json_LDADD = $(FUZZ_FLOOR1)
 tests_fuzz_fuzz_judge_SOURCES = tests/fuzz/fuzz_judge.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_judge_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_judge_LDADD = detect/libdetect.a profile/libprofile.a $(FUZZ_FLOOR1)
+
+tests_fuzz_fuzz_kineto_wire_SOURCES = tests/fuzz/fuzz_kineto_wire.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_kineto_wire_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_kineto_wire_LDADD = agent/libagent.a base/libbase.a $(YAML_LIBS) -lm
 
 tests_fuzz_fuzz_num_SOURCES = tests/fuzz/fuzz_num.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_num_LDFLAGS = $(fuzz_ldflags)

@@ -10,8 +10,13 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/main.c \
 	tests/unit/agent/test_agent.c \
 	tests/unit/agent/test_job.c \
+	tests/unit/agent/test_kineto_config.c \
+	tests/unit/agent/test_kineto_table.c \
+	tests/unit/agent/test_kineto_wire.c \
 	tests/unit/agent/test_options.c \
+	tests/unit/agent/test_schedule.c \
 	tests/unit/agent/test_ship.c \
 	tests/unit/agent/test_spool.c \
-	tests/unit/agent/test_watch.c
+	tests/unit/agent/test_watch.c \
+	tests/unit/agent/test_worker.c
 tests_unit_agent_test_agent_LDADD = agent/libagent.a trace/libtrace.a net/libnet.a $(LINK_WIRE)
