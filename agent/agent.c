@@ -10,6 +10,7 @@
 
 #include "agent/host.h"
 #include "agent/job.h"
+#include "agent/kineto.h"
 #include "agent/quarantine.h"
 #include "agent/ship.h"
 #include "agent/spool.h"
@@ -46,6 +47,7 @@ struct agent {
 	struct watch_folder *folders;
 	char (*folder_texts)[2][PATH_MAX]; /* done_dir, bad_dir where they are made up */
 	struct watch *watch;
+	struct kineto *kineto; /* NULL: not wanted */
 	struct spool *spool;
 	struct job_thread *jobs;
 	struct ship *ship;
@@ -158,6 +160,17 @@ static int open_state(struct agent *a, struct err *e)
 	return rc;
 }
 
+/* Before everything else: a process that ends while nobody listens waits for seconds. */
+static int open_kineto(struct agent *a, struct err *e)
+{
+	char bad_dir[PATH_MAX];
+
+	if (!a->conf.kineto.enabled || a->options.once)
+		return OK;
+	snprintf(bad_dir, sizeof(bad_dir), "%s/bad", a->conf.state_dir);
+	return kineto_open(&a->kineto, &a->conf.kineto, str_of(a->host), "/proc", bad_dir, (size_t)a->conf.keep_files, e);
+}
+
 int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_options *o, struct err *e)
 {
 	struct agent *a = mem_get(sizeof(*a));
@@ -170,6 +183,8 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 	a->parts_max = SHIP_PARTS_MAX;
 	take_names(a);
 	rc = proc_signals_open(&a->signal_fd, e);
+	if (rc == OK)
+		rc = open_kineto(a, e);
 	if (rc == OK)
 		rc = open_state(a, e);
 	if (rc == OK)
@@ -193,6 +208,7 @@ void agent_close(struct agent *a)
 	ship_stop(a->ship);
 	job_thread_stop(a->jobs);
 	watch_close(a->watch);
+	kineto_close(a->kineto);
 	spool_close(a->spool);
 	if (a->signal_fd >= 0)
 		close(a->signal_fd);
@@ -204,33 +220,62 @@ void agent_close(struct agent *a)
 
 /* ---- traces */
 
-static void start_job(struct agent *a, int64_t now_ns)
+static void start_job(struct agent *a, struct job *j)
 {
-	const struct watch_conf *wc;
-	struct watch_file file;
-	struct job *j;
-
-	if (a->job_out || a->reload || !watch_next(a->watch, now_ns, &file))
-		return;
-	wc = agent_conf_watch(&a->conf, file.folder);
-	j = job_new();
-	j->file = file;
 	j->agent_version = STR(PACKAGE_VERSION);
-	j->origin = (struct window_origin){
-		.agent_id = str_of(a->id),
-		.source = STR("watch"),
-		.service = str_of(wc->service),
-		.deploy = str_of(wc->deploy),
-		.host = str_of(a->host),
-		.worker = str_of(wc->worker),
-		.rules = a->conf.rules,
-	};
+	j->origin.agent_id = str_of(a->id);
+	j->origin.host = str_of(a->host);
+	j->origin.rules = a->conf.rules;
 	j->limits = (struct trace_limits){ (uint64_t)a->conf.max_output, (uint64_t)a->conf.max_ratio,
 		(uint64_t)a->conf.max_events };
 	j->cpu_percent = a->options.once ? 100 : a->conf.cpu_percent;
 	j->cpu_burst_ns = a->conf.cpu_burst_ns;
 	job_give(a->jobs, &j);
 	a->job_out = true;
+}
+
+static struct job *next_watched(struct agent *a, int64_t now_ns)
+{
+	const struct watch_conf *wc;
+	struct watch_file file;
+	struct job *j;
+
+	if (!watch_next(a->watch, now_ns, &file))
+		return NULL;
+	wc = agent_conf_watch(&a->conf, file.folder);
+	j = job_new();
+	j->file = file;
+	j->origin = (struct window_origin){ .source = STR("watch"), .service = str_of(wc->service),
+		.deploy = str_of(wc->deploy), .worker = str_of(wc->worker) };
+	return j;
+}
+
+static struct job *next_kineto(struct agent *a, int64_t now_ns)
+{
+	struct kineto_trace t;
+	struct job *j;
+
+	if (a->kineto == NULL || !kineto_next(a->kineto, now_ns, &t))
+		return NULL;
+	j = job_new();
+	j->file = t.file;
+	j->kineto_key = t.key;
+	j->origin = (struct window_origin){ .source = STR("kineto"), .service = t.service, .deploy = t.deploy,
+		.worker = t.worker };
+	return j;
+}
+
+static void start_next_job(struct agent *a, int64_t now_ns)
+{
+	struct job *j;
+
+	if (a->job_out || a->reload)
+		return;
+	j = next_kineto(a, now_ns);
+	if (j == NULL)
+		j = next_watched(a, now_ns);
+	if (j != NULL)
+		start_job(a, j);
 }
 
 /* Why it is over with a trace: no reading again can mend what is in the file. */
@@ -243,7 +288,9 @@ static void try_later(struct agent *a, const struct job *j, const struct err *wh
 {
 	a->counts.failed++;
 	log_warn("trace.later", "file=\"%s\" tries=%u err=\"%s\"", j->file.path, j->file.tries + 1, why->text);
-	if (a->options.once)
+	if (j->kineto_key != 0)
+		kineto_again(a->kineto, j->kineto_key, now_ns, again_ns << (j->file.tries < 8 ? j->file.tries : 8));
+	else if (a->options.once)
 		watch_leave(a->watch, &j->file);
 	else
 		watch_again(a->watch, &j->file, now_ns, again_ns << (j->file.tries < 8 ? j->file.tries : 8));
@@ -255,7 +302,9 @@ static void put_away(struct agent *a, const struct job *j, const struct err *why
 
 	a->counts.bad++;
 	log_warn("trace.bad", "file=\"%s\" reason=\"%s\"", j->file.path, why->text);
-	if (watch_bad(a->watch, &j->file, now_ns, &e) < 0)
+	if (j->kineto_key != 0)
+		kineto_bad(a->kineto, j->kineto_key, why->text);
+	else if (watch_bad(a->watch, &j->file, now_ns, &e) < 0)
 		log_error("trace.stuck", "file=\"%s\" err=\"%s\"", j->file.path, e.text);
 }
 
@@ -283,9 +332,27 @@ static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
 		try_later(a, j, &e, now_ns);
 	} else {
 		say_window(a, j);
-		if (watch_done(a->watch, &j->file, now_ns, &e) < 0)
+		if (j->kineto_key != 0)
+			kineto_done(a->kineto, j->kineto_key, j->has_device);
+		else if (watch_done(a->watch, &j->file, now_ns, &e) < 0)
 			log_error("trace.stuck", "file=\"%s\" err=\"%s\"", j->file.path, e.text);
 	}
+}
+
+static void look_again(struct agent *a, const struct job *j, int64_t now_ns)
+{
+	if (j->kineto_key != 0)
+		kineto_again(a->kineto, j->kineto_key, now_ns, NS_PER_S);
+	else
+		watch_again(a->watch, &j->file, now_ns, NS_PER_S);
+}
+
+/* On demand, a window without ops says nothing about the job: it must not look like a fall to zero. */
+static bool is_empty(const struct job *j)
+{
+	if (j->rc == OK)
+		return !j->has_ops;
+	return j->rc == E_FORMAT && str_has_suffix(str_of(j->err.text), STR("no timed events"));
 }
 
 static void take_job(struct agent *a, int64_t now_ns)
@@ -297,7 +364,9 @@ static void take_job(struct agent *a, int64_t now_ns)
 	a->job_out = false;
 	crash_point("job.made");
 	if (!watch_same(&j->file) || j->rc == E_NOT_FOUND)
-		watch_again(a->watch, &j->file, now_ns, NS_PER_S); /* another file by now, or gone */
+		look_again(a, j, now_ns); /* another file by now, or gone */
+	else if (j->kineto_key != 0 && is_empty(j))
+		kineto_empty(a->kineto, j->kineto_key);
 	else if (j->rc == OK)
 		keep_window(a, j, now_ns);
 	else if (is_final(j->rc) || j->file.tries + 1 >= JOB_TRIES)
@@ -417,6 +486,24 @@ static void take_shipment(struct agent *a)
 
 /* ---- signals, status, reload */
 
+static void say_kineto(const struct agent *a)
+{
+	const struct kineto_poll_counts *c = kineto_counts(a->kineto);
+	struct buf b;
+
+	buf_init(&b, 2048);
+	for (size_t i = 0; i < KINETO_ENDS; i++)
+		buf_fmt(&b, " %s=%" PRIu64, kineto_end_word((enum kineto_end)i), kineto_count(a->kineto, (enum kineto_end)i));
+	for (size_t i = KINETO_DUE + 1; i < KINETO_WHYS; i++)
+		buf_fmt(&b, " missed_%s=%.0f", kineto_why_word((enum kineto_why)i), metric_value(c->missed[i]));
+	log_info("kineto.status", "processes=%.0f polls=%.0f asked=%.0f late_polls=%.0f lost_answers=%.0f bad_polls=%.0f strange=%.0f "
+		"refused=%.0f no_pid=%.0f slowest_ms=%.1f%.*s", metric_value(c->procs), metric_value(c->polls),
+		metric_value(c->given), metric_value(c->answers_late), metric_value(c->answers_lost),
+		metric_value(c->bad), metric_value(c->strange), metric_value(c->refused), metric_value(c->no_pid),
+		metric_value(c->slowest_ns) / 1e6, STR_ARG(buf_view(&b)));
+	buf_fini(&b);
+}
+
 static void say_status(struct agent *a)
 {
 	const struct spool_state *st = spool_state(a->spool);
@@ -428,6 +515,8 @@ static void say_status(struct agent *a)
 		" damaged_traces=%" PRIu64 " spool_damaged=%" PRIu64,
 		c->windows, c->shipped, c->duplicates, st->records, st->bytes, st->dropped, c->quarantined, c->bad,
 		c->damaged, st->damaged);
+	if (a->kineto != NULL)
+		say_kineto(a);
 }
 
 static void say_dropped(struct agent *a)
@@ -511,9 +600,12 @@ static void wait_for_something(struct agent *a, int64_t now_ns)
 		{ .fd = watch_fd(a->watch), .events = POLLIN },
 		{ .fd = job_fd(a->jobs), .events = POLLIN },
 		{ .fd = ship_fd(a->ship), .events = POLLIN },
+		{ .fd = a->kineto == NULL ? -1 : kineto_fd(a->kineto), .events = POLLIN },
 	};
 	int64_t wake = watch_wake_ns(a->watch, a->job_out);
 
+	if (a->kineto != NULL && kineto_wake_ns(a->kineto, a->job_out) < wake)
+		wake = kineto_wake_ns(a->kineto, a->job_out);
 	if (a->next_status_ns < wake)
 		wake = a->next_status_ns;
 	poll(fds, COUNT(fds), timeout_ms(wake, now_ns));
@@ -524,13 +616,15 @@ static void step(struct agent *a)
 	int64_t now = clock_mono_ns();
 
 	watch_look(a->watch, now);
+	if (a->kineto != NULL)
+		kineto_look(a->kineto, now);
 	take_job(a, now);
 	take_shipment(a);
 	if (a->reload && !a->job_out)
 		reload(a);
 	if (a->stopping)
 		return;
-	start_job(a, now);
+	start_next_job(a, now);
 	start_shipment(a);
 	say_dropped(a);
 	if (now >= a->next_status_ns) {

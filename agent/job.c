@@ -31,6 +31,18 @@ void job_free(struct job *j)
 	mem_free(j);
 }
 
+static bool has_ops(const struct window *w)
+{
+	static const bool is_op[OP_KINDS] = { [OP_CPU_OP] = true, [OP_REGION] = true, [OP_RUNTIME] = true,
+		[OP_KERNEL] = true, [OP_MEMCPY] = true, [OP_MEMSET] = true, [OP_COLLECTIVE] = true, [OP_HLO] = true,
+		[OP_ENGINE] = true };
+
+	for (size_t i = 0; i < w->n_ops; i++)
+		if (is_op[w->ops[i].kind])
+			return true;
+	return false;
+}
+
 void job_do(struct job *j)
 {
 	struct window w = { .ops = NULL };
@@ -45,6 +57,8 @@ void job_do(struct job *j)
 	if (j->rc == OK) {
 		window_id_text(w.id, j->window_text);
 		j->flags = w.flags;
+		j->has_device = w.has_device;
+		j->has_ops = has_ops(&w);
 		j->rc = window_check(&w, &j->err);
 	}
 	if (j->rc == OK)

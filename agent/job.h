@@ -3,6 +3,7 @@
 #ifndef AGENT_JOB_H
 #define AGENT_JOB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/watch.h"
@@ -13,6 +14,7 @@
 struct job {
 	/* in; the texts are borrowed until the job is back */
 	struct watch_file file;
+	uint64_t kineto_key; /* where the file is a window of the source "kineto"; 0: it is of a watched folder */
 	struct window_origin origin;
 	struct str agent_version;
 	struct trace_limits limits;
@@ -24,6 +26,7 @@ struct job {
 	char window_text[WINDOW_ID_TEXT];
 	struct trace_report report;
 	uint32_t flags; /* the window's */
+	bool has_device, has_ops; /* ops: more than steps, annotations and the profiler's own */
 };
 
 struct job *job_new(void);

@@ -5,7 +5,10 @@ agent_libagent_a_SOURCES = \
 	agent/host.c agent/host.h \
 	agent/job.c agent/job.h \
 	agent/keep.c agent/keep.h \
+	agent/kineto.c agent/kineto.h \
 	agent/kineto_config.c agent/kineto_config.h \
+	agent/kineto_poll.c agent/kineto_poll.h \
+	agent/kineto_sock.c agent/kineto_sock.h \
 	agent/kineto_table.c agent/kineto_table.h \
 	agent/kineto_wire.c agent/kineto_wire.h \
 	agent/marker.c agent/marker.h \

@@ -21,10 +21,20 @@ struct watch_conf {
 };
 enum { DONE_REMOVE, DONE_MOVE };
 
+struct kineto_conf {
+	bool enabled;
+	char *socket;
+	struct conf_texts socket_dirs, quiet, uids;
+	int64_t interval_ns, duration_ns, iterations, roundup;
+	int64_t max_at_once, min_age_ns, timeout_ns;
+	char *activities, *custom, *service, *deploy;
+};
+
 struct agent_conf {
 	char *server, *token_file, *ca_file;
 	char *state_dir, *host;
 	struct conf_sections watch; /* struct watch_conf */
+	struct kineto_conf kineto;
 	int64_t rescan_ns, keep_files;
 	int64_t spool_bytes;
 	int64_t batch_bytes, timeout_ns, retry_first_ns, retry_max_ns;

@@ -20,6 +20,7 @@ doc/man/trainspotter-agent.8: trainspotter-agent$(EXEEXT)
 	$(AM_V_GEN)program=./trainspotter-agent$(EXEEXT); $(make_page)
 
 EXTRA_DIST += doc/api.md \
+	doc/capture.md \
 	doc/wire.md \
 	doc/decisions/0001-floors.md \
 	doc/decisions/0002-own-json-reader.md \

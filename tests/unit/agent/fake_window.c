@@ -1,6 +1,7 @@
 /* Stands in for trace/window.c at link time: the file's text says what is in it.
  *
  *	"bad …"     no trace
+ *	"empty …"   a trace without timed events
  *	"later …"   cannot be read now
  *	"part …"    a trace that ended early
  *	else        a window whose id is a hash of the text (and 'n' as first byte where the text starts with "never") */
@@ -46,6 +47,8 @@ int window_from_file(struct arena *a, const char *path, const struct window_orig
 	rc = file_read_all(path, &b, e);
 	if (rc == OK && str_has_prefix(buf_view(&b), STR("bad")))
 		rc = err_set(e, E_FORMAT, "no trace");
+	else if (rc == OK && str_has_prefix(buf_view(&b), STR("empty")))
+		rc = err_set(e, E_FORMAT, "no timed events");
 	else if (rc == OK && str_has_prefix(buf_view(&b), STR("later")))
 		rc = err_set(e, E_SYS, "not now");
 	if (rc == OK)

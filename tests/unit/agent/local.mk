@@ -5,11 +5,13 @@ TESTS += tests/unit/agent/test_agent
 endif
 tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/fake_http.c tests/unit/agent/fake_http.h \
+	tests/unit/agent/fake_kineto.c tests/unit/agent/fake_kineto.h \
 	tests/unit/agent/fake_window.c \
 	tests/unit/agent/folder.c tests/unit/agent/folder.h \
 	tests/unit/agent/main.c \
 	tests/unit/agent/test_agent.c \
 	tests/unit/agent/test_job.c \
+	tests/unit/agent/test_kineto.c \
 	tests/unit/agent/test_kineto_config.c \
 	tests/unit/agent/test_kineto_table.c \
 	tests/unit/agent/test_kineto_wire.c \

@@ -15,7 +15,9 @@
 #include "agent/host.h"
 #include "base/clock.h"
 #include "base/crash.h"
+#include "base/file.h"
 #include "tests/unit/agent/fake_http.h"
+#include "tests/unit/agent/fake_kineto.h"
 #include "tests/unit/agent/folder.h"
 
 Suite *suite_agent(void);
@@ -267,6 +269,66 @@ START_TEST(a_bad_configuration_on_sighup_leaves_the_old_one_in_force)
 }
 END_TEST
 
+/* ---- on demand */
+
+static bool first_shipped(void)
+{
+	return fake_http.n_asks >= 1;
+}
+
+/* The client's part of one window: it polls until it is asked, and writes what it is told to. */
+static void serve_window(struct fake_client *c, struct str what)
+{
+	enum fake_answer got = FAKE_SILENCE;
+	char path[PATH_MAX];
+
+	for (int i = 0; i < 400 && got != FAKE_WINDOW; i++) {
+		got = fake_client_poll(c);
+		clock_sleep_ns(20 * NS_PER_MS);
+	}
+	ck_assert_int_eq(got, FAKE_WINDOW);
+	snprintf(path, sizeof(path), "%s", fake_client_path(c));
+	fake_client_write(c, what);
+	for (int i = 0; i < 400 && file_exists(path); i++)
+		clock_sleep_ns(20 * NS_PER_MS);
+	ck_assert(!file_exists(path));
+}
+
+START_TEST(a_process_that_polls_is_profiled_on_schedule_and_its_windows_are_shipped)
+{
+	char more[200], name[64];
+	struct agent_conf cf;
+	struct agent *a = NULL;
+	struct fake_client c;
+	pthread_t thread;
+	void *status;
+
+	snprintf(name, sizeof(name), "trainspotter-test-%ld", (long)getpid());
+	snprintf(more, sizeof(more), "kineto:\n  enabled: yes\n  socket: %s\n  interval: 1s\n  min_age: 0s\n  service: od\n",
+		name);
+	write_config(more);
+	options.once = false;
+	ck_assert_msg(agent_conf_load(&cf, &options, &e) == OK, "%s", e.text);
+	ck_assert_int_eq(agent_open(&a, &cf, &options, &e), OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, run_agent, a), 0);
+	fake_client_open(&c, "", "", name);
+	serve_window(&c, STR("empty"));
+	ck_assert_uint_eq(windows_sent(), 0);
+	serve_window(&c, STR("bad"));
+	ck_assert_uint_eq(folder_count("state/bad", ".json"), 1);
+	serve_window(&c, STR("one"));
+	wait_for(first_shipped);
+	serve_window(&c, STR("two"));
+	wait_for(second_shipped);
+	kill(getpid(), SIGTERM);
+	pthread_join(thread, &status);
+	ck_assert_int_eq(*(int *)status, 0);
+	ck_assert_uint_eq(windows_sent(), 2);
+	fake_client_close(&c);
+	agent_close(a);
+}
+END_TEST
+
 /* ---- kill -9 between every pair of durable steps */
 
 static const struct {
@@ -365,6 +427,11 @@ Suite *suite_agent(void)
 	tcase_add_test(tc, a_second_agent_is_kept_out);
 	tcase_add_test(tc, a_bad_configuration_on_sighup_leaves_the_old_one_in_force);
 	tcase_add_loop_test(tc, a_kill_at_any_point_leaves_every_window_stored_exactly_once, 0, COUNT(points));
+	suite_add_tcase(s, tc);
+	tc = tcase_create("on demand");
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, a_process_that_polls_is_profiled_on_schedule_and_its_windows_are_shipped);
 	suite_add_tcase(s, tc);
 	return s;
 }

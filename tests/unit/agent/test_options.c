@@ -36,6 +36,27 @@ START_TEST(a_folder_is_all_that_must_be_said)
 }
 END_TEST
 
+START_TEST(kineto_is_off_unless_it_is_asked_for_and_then_needs_no_folder)
+{
+	struct agent_conf cf;
+	struct err e = { 0 };
+
+	ck_assert_int_eq(load("watch:\n  - dir: /traces\n", NULL, &cf, &e), OK);
+	ck_assert(!cf.kineto.enabled);
+	agent_conf_fini(&cf);
+	ck_assert_msg(load("kineto:\n  enabled: yes\n  quiet: [22:00-06:00]\n  uids: [1000]\n", NULL, &cf, &e) == OK, "%s",
+		e.text);
+	ck_assert(cf.kineto.enabled);
+	ck_assert_str_eq(cf.kineto.socket, "dynolog");
+	ck_assert_int_eq(cf.kineto.interval_ns, 5 * NS_PER_MIN);
+	ck_assert_int_eq(cf.kineto.duration_ns, 500 * NS_PER_MS);
+	ck_assert_int_eq(cf.kineto.min_age_ns, 60 * NS_PER_S);
+	ck_assert_int_eq(cf.kineto.max_at_once, 1);
+	ck_assert_uint_eq(cf.watch.n, 0);
+	agent_conf_fini(&cf);
+}
+END_TEST
+
 START_TEST(a_mistake_names_file_line_and_key)
 {
 	static const struct {
@@ -57,6 +78,11 @@ START_TEST(a_mistake_names_file_line_and_key)
 		{ "watch:\n  - dir: /t\n", "rescan=never", { "--set", "rescan", "never" } },
 		{ "watch:\n  - dir: /t\n", "rescan", { "--set", "rescan", "KEY=VALUE" } },
 		{ "watch: [\n", NULL, { "agent.yaml", "line", "" } },
+		{ "kineto:\n  enabled: yes\n  quiet: [noon]\n", NULL, { "agent.yaml", "kineto.quiet", "HH:MM" } },
+		{ "kineto:\n  enabled: yes\n  uids: [root]\n", NULL, { "agent.yaml", "kineto.uids", "root" } },
+		{ "kineto:\n  enabled: yes\n  custom: a=b\n", NULL, { "agent.yaml", "kineto", "a=b" } },
+		{ "kineto:\n  enabled: yes\n  socket_dirs: [run]\n", NULL, { "agent.yaml", "kineto.socket_dirs", "absolute" } },
+		{ "kineto:\n  enabled: no\n", NULL, { "agent.yaml", "watch", "kineto.enabled" } },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -117,6 +143,7 @@ Suite *suite_options(void)
 
 	tcase_add_checked_fixture(tc, folder_make, folder_remove);
 	tcase_add_test(tc, a_folder_is_all_that_must_be_said);
+	tcase_add_test(tc, kineto_is_off_unless_it_is_asked_for_and_then_needs_no_folder);
 	tcase_add_test(tc, a_mistake_names_file_line_and_key);
 	tcase_add_test(tc, rules_for_names_are_read_with_the_configuration);
 	tcase_add_test(tc, what_is_printed_reads_back_the_same);
