@@ -122,6 +122,14 @@ static int read_steps(const struct source *s, const struct json_node *root, uint
 	return OK;
 }
 
+/* As a profiler of a device calls its copies: "Memcpy HtoD (Pinned -> Device)", "Memset (Device)". */
+static enum op_kind kind_of(struct str name)
+{
+	if (str_has_prefix(name, STR("Memcpy")))
+		return OP_MEMCPY;
+	return str_has_prefix(name, STR("Memset")) ? OP_MEMSET : OP_CPU_OP;
+}
+
 /* [name, calls, device_us] */
 static int read_op(const struct source *s, const struct json_node *row, struct op_summary *op)
 {
@@ -141,7 +149,7 @@ static int read_op(const struct source *s, const struct json_node *row, struct o
 			(unsigned long long)row->items[1].offset, STR_ARG(op->name));
 	rc = read_times(s, &row->items[2], "the time of an op", 1, &ns);
 	on_cpu = str_has_suffix(op->name, STR("@cpu"));
-	op->kind = OP_CPU_OP;
+	op->kind = kind_of(op->name);
 	op->device_total_ns = op->device_self_ns = on_cpu ? 0 : ns;
 	op->cpu_total_ns = op->cpu_self_ns = ns; /* for comparison with a trace that has host times only */
 	return rc;

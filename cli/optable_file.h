@@ -3,7 +3,8 @@
  *	{"steps": 100, "step_us": 9100, "gap_us": 416,
  *	 "ops": [["aten::mm", 22400, 900000.0], ["aten::_convolution@cpu", 100, 420000.0], …]}
  *
- * ops: name, calls and device time in microseconds, totals over all steps; a name that ends in "@cpu" ran on the host.
+ * ops: name, calls and device time in microseconds, totals over all steps; a name that ends in "@cpu" ran on the host
+ * (names of the Memcpy and Memset kind, as device profilers write them, are copies and no launches).
  * steps: 1 unless given. step_us and gap_us, both optional: wall time of a step, and in it the time that the device
  * waits between launches.
  *

@@ -77,6 +77,17 @@ START_TEST(an_op_in_two_rows_is_their_sum)
 }
 END_TEST
 
+START_TEST(copies_of_a_device_profiler_are_told_by_their_names)
+{
+	ck_assert_int_eq(read_text("{\"ops\": [[\"Memcpy HtoD (Pinned -> Device)\", 2, 20], [\"Memset (Device)\", 1, 3], "
+				   "[\"aten::copy_\", 1, 4]]}"), OK);
+	ck_assert_ptr_nonnull(window_op(&w, OP_MEMCPY, STR("Memcpy HtoD (Pinned -> Device)")));
+	ck_assert_ptr_nonnull(window_op(&w, OP_MEMSET, STR("Memset (Device)")));
+	ck_assert_ptr_nonnull(window_op(&w, OP_CPU_OP, STR("aten::copy_")));
+	ck_assert(window_check(&w, NULL) == OK);
+}
+END_TEST
+
 START_TEST(mistakes_are_told)
 {
 	static const char *const cases[][2] = {
@@ -141,6 +152,7 @@ Suite *suite_optable_file(void)
 	tcase_add_checked_fixture(t, up, down);
 	tcase_add_test(t, an_op_table_is_a_window);
 	tcase_add_test(t, an_op_in_two_rows_is_their_sum);
+	tcase_add_test(t, copies_of_a_device_profiler_are_told_by_their_names);
 	tcase_add_test(t, mistakes_are_told);
 	tcase_add_test(t, op_tables_and_traces_are_told_apart);
 	tcase_add_test(t, a_missing_file_is_said_to_be_missing);
