@@ -2,9 +2,11 @@
  *
  *   1. fusion_lost, fusion_changed	detect/fusion.h: structure finds it, cost says which of the two it is
  *   2. graph_breaks			compiled regions run 1.5 times as often, out of more frames, with little new work
- *   3. host_gap			the device waits longer between launches, and works no longer
- *   4. cpu_fallback			ops run on the host that did not, and copies rise
+ *   3. cpu_fallback			ops run on the host that did not, and copies rise
+ *   4. host_gap			the device waits longer between launches, and works no longer
  *   5. op_slower, step_slower		detect/slower.h; for two sets of files only
+ *
+ * cpu_fallback comes first of the two: while an op runs on the host the device waits, so the gap would hide its own cause.
  */
 #include "detect/judge.h"
 
@@ -122,25 +124,6 @@ static int judge_graph_breaks(struct court *c, struct err *e)
 	return OK;
 }
 
-/* ---- gaps */
-
-static int judge_host_gap(struct court *c, struct err *e)
-{
-	const struct optable_sums *b = &c->t->before, *x = &c->t->after;
-	struct op_change gap = {
-		.op = STR("gap device"),
-		.calls_per_step = { b->launches, x->launches },
-		.time_per_step_ns = { b->gap_ns, x->gap_ns },
-	};
-
-	(void)e;
-	if (!b->has_gap || !x->has_gap || x->gap_ns < GAP_RATIO_MIN * b->gap_ns + GAP_MORE_NS)
-		return OK;
-	if (x->total_ns <= b->total_ns * (1 + GAP_DEVICE_UP_MAX) && step_slowed(c->t))
-		add_finding(c, VERDICT_HOST_GAP, gap, x->gap_ns - b->gap_ns);
-	return OK;
-}
-
 /* ---- ops on the host */
 
 static bool is_new_on_cpu(const struct optable_row *r)
@@ -181,6 +164,25 @@ static int judge_cpu_fallback(struct court *c, struct err *e)
 		f->replaced_by = &ops[1];
 		f->n_replaced_by = n - 1 < REPLACED_MAX ? n - 1 : REPLACED_MAX;
 	}
+	return OK;
+}
+
+/* ---- gaps */
+
+static int judge_host_gap(struct court *c, struct err *e)
+{
+	const struct optable_sums *b = &c->t->before, *x = &c->t->after;
+	struct op_change gap = {
+		.op = STR("gap device"),
+		.calls_per_step = { b->launches, x->launches },
+		.time_per_step_ns = { b->gap_ns, x->gap_ns },
+	};
+
+	(void)e;
+	if (!b->has_gap || !x->has_gap || x->gap_ns < GAP_RATIO_MIN * b->gap_ns + GAP_MORE_NS)
+		return OK;
+	if (x->total_ns <= b->total_ns * (1 + GAP_DEVICE_UP_MAX) && step_slowed(c->t))
+		add_finding(c, VERDICT_HOST_GAP, gap, x->gap_ns - b->gap_ns);
 	return OK;
 }
 
@@ -229,7 +231,7 @@ static int judge_slower(struct court *c, struct err *e)
 /* ---- the verdict */
 
 static int (*const rules[])(struct court *c, struct err *e) = {
-	judge_fusion, judge_graph_breaks, judge_host_gap, judge_cpu_fallback, judge_slower,
+	judge_fusion, judge_graph_breaks, judge_cpu_fallback, judge_host_gap, judge_slower,
 };
 
 static int open_court(struct court *c, struct err *e)

@@ -10,6 +10,7 @@ tests_unit_detect_test_detect_SOURCES = \
 	tests/unit/detect/test_fusion_table.c \
 	tests/unit/detect/test_judge.c \
 	tests/unit/detect/test_names.c \
+	tests/unit/detect/test_pairs.c \
 	tests/unit/detect/test_sentence.c \
 	tests/unit/detect/test_side.c \
 	tests/unit/detect/test_slower.c

@@ -154,6 +154,10 @@ START_TEST(ops_that_moved_to_the_host_are_cpu_fallback)
 	ck_assert_int_eq(sides_of(&s, "MODULE_main.neff 1 900", "MODULE_main.neff 1 905; aten::sort@cpu 1 4200; "
 								"aten::_copy_from 2 160"),
 		VERDICT_CPU_FALLBACK);
+	again(); /* the device waits for it: that is no gap of another cause */
+	ck_assert_int_eq(sides_of(&s, "MODULE_main.neff 1 5000; aten::copy_ 2 30; gap 1 50; step 1 5100",
+				 "MODULE_main.neff 2 4900; aten::sort@cpu 1 900; aten::copy_ 6 260; gap 1 1300; step 1 6800"),
+		VERDICT_CPU_FALLBACK);
 	again(); /* without copies it computes something of its own */
 	ck_assert_int_eq(sides_of(&s, before, "MODULE_main.neff 1 905; aten::_convolution@cpu 1 4200; aten::copy_ 2 30"),
 		VERDICT_NONE);
