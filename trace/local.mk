@@ -33,6 +33,7 @@ trace_libtrace_a_SOURCES = \
 	trace/record.c trace/record.h \
 	trace/report.c trace/report.h \
 	trace/rhythm.c trace/rhythm.h \
+	trace/sidecar.c trace/sidecar.h \
 	trace/stacks.c trace/stacks.h \
 	trace/tokens.c trace/tokens.h \
 	trace/tree.c trace/tree.h \

@@ -1,5 +1,5 @@
 /* fuzz.h — what a fuzz target is: one entry that takes any bytes at all and returns 0. A broken promise is a must().
- * With --enable-fuzzers libFuzzer calls it; otherwise tests/fuzz/replay.c does, with the inputs of corpus/TARGET. */
+ * With --enable-fuzzers libFuzzer or AFL++ calls it; otherwise tests/fuzz/replay.c does, with the inputs of corpus/TARGET. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 

@@ -48,7 +48,7 @@ static void decode(struct str bytes, enum wire_form form, bool zstd)
 		there_and_back(&batch);
 		wire_batch_fini(&batch);
 	} else {
-		must((rc == E_FORMAT || rc == E_LIMIT || rc == E_NOMEM) && e.text[0] != '\0');
+		must((rc == E_FORMAT || rc == E_UNSUPPORTED || rc == E_LIMIT || rc == E_NOMEM) && e.text[0] != '\0');
 	}
 	arena_fini(&a);
 }

@@ -3,14 +3,24 @@
 #	../configure --enable-fuzzers --enable-sanitize=address,undefined CC=clang && make fuzzers
 #	tests/fuzz/fuzz_json -max_total_time=60 /tmp/new-inputs ../tests/fuzz/corpus/json
 #
+# With CC=afl-clang-fast the same entry is AFL++'s: afl-fuzz -i ../tests/fuzz/corpus/json -o /tmp/found -- tests/fuzz/fuzz_json
+#
 # Without it make check runs each over its committed inputs.
 fuzz_programs = \
 	tests/fuzz/fuzz_http \
+	tests/fuzz/fuzz_input \
 	tests/fuzz/fuzz_json \
 	tests/fuzz/fuzz_judge \
 	tests/fuzz/fuzz_kineto_wire \
-	tests/fuzz/fuzz_neuron \
+	tests/fuzz/fuzz_names \
+	tests/fuzz/fuzz_neuron_device \
+	tests/fuzz/fuzz_neuron_ls \
+	tests/fuzz/fuzz_neuron_monitor \
+	tests/fuzz/fuzz_neuron_summary \
+	tests/fuzz/fuzz_neuron_system \
 	tests/fuzz/fuzz_num \
+	tests/fuzz/fuzz_sidecar \
+	tests/fuzz/fuzz_spool \
 	tests/fuzz/fuzz_text \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_wire \
@@ -63,9 +73,43 @@ tests_fuzz_fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/fuzz.h $(fuzz
 tests_fuzz_fuzz_trace_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_trace_LDADD = $(LINK_TRACE)
 
-tests_fuzz_fuzz_neuron_SOURCES = tests/fuzz/fuzz_neuron.c tests/fuzz/fuzz.h $(fuzz_main)
-tests_fuzz_fuzz_neuron_LDFLAGS = $(fuzz_ldflags)
-tests_fuzz_fuzz_neuron_LDADD = $(LINK_TRACE)
+fuzz_neuron = tests/fuzz/neuron.c tests/fuzz/neuron.h tests/fuzz/fuzz.h $(fuzz_main)
+
+tests_fuzz_fuzz_neuron_device_SOURCES = tests/fuzz/fuzz_neuron_device.c $(fuzz_neuron)
+tests_fuzz_fuzz_neuron_device_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_neuron_device_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_neuron_ls_SOURCES = tests/fuzz/fuzz_neuron_ls.c $(fuzz_neuron)
+tests_fuzz_fuzz_neuron_ls_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_neuron_ls_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_neuron_monitor_SOURCES = tests/fuzz/fuzz_neuron_monitor.c $(fuzz_neuron)
+tests_fuzz_fuzz_neuron_monitor_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_neuron_monitor_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_neuron_summary_SOURCES = tests/fuzz/fuzz_neuron_summary.c $(fuzz_neuron)
+tests_fuzz_fuzz_neuron_summary_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_neuron_summary_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_neuron_system_SOURCES = tests/fuzz/fuzz_neuron_system.c $(fuzz_neuron)
+tests_fuzz_fuzz_neuron_system_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_neuron_system_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_input_SOURCES = tests/fuzz/fuzz_input.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_input_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_input_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_names_SOURCES = tests/fuzz/fuzz_names.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_names_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_names_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_sidecar_SOURCES = tests/fuzz/fuzz_sidecar.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_sidecar_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_sidecar_LDADD = $(LINK_TRACE)
+
+tests_fuzz_fuzz_spool_SOURCES = tests/fuzz/fuzz_spool.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_spool_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_spool_LDADD = agent/libagent.a $(LINK_BASE)
 
 tests_fuzz_fuzz_wire_SOURCES = tests/fuzz/fuzz_wire.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_wire_LDFLAGS = $(fuzz_ldflags)
