@@ -1,5 +1,5 @@
-/* A trace of any bytes at all: plain text, gzip or zstd. Read in blocks as they come and cut at random it must give the
- * same rows and the same report; as a window it must be one that the daemon takes. */
+/* A trace of any bytes at all: plain text, gzip or zstd. Read in blocks as they come, from mark to mark, and cut at random,
+ * token by token, it must give the same rows and the same report; as a window it must be one that the daemon takes. */
 #include <inttypes.h>
 
 #include "base/buf.h"
@@ -40,6 +40,8 @@ static struct trace *read_text(struct str text, struct rand_gen *cuts, struct tr
 	struct err e = { 0 };
 	int rc = OK;
 
+	if (cuts != NULL)
+		trace_reader_kernel(r, NULL);
 	for (size_t at = 0, n; rc == OK && at < text.n; at += n) {
 		n = cuts == NULL ? text.n : 1 + rand_below(cuts, 1 + rand_below(cuts, 200));
 		rc = trace_reader_feed(r, str_upto(str_from(text, at), n), &e);
