@@ -42,7 +42,9 @@ enum member member_of_args(const struct intake *in, struct str key)
 
 void intake_init(struct intake *in, struct trace *t, struct trace_report *report)
 {
-	*in = (struct intake){ .trace = t, .report = report, .last_thread = INTERN_NONE };
+	*in = (struct intake){ .trace = t, .report = report };
+	for (unsigned i = 0; i < INTAKE_THREADS; i++)
+		in->recent[i].thread = INTERN_NONE;
 	buf_init(&in->text, JSON_LIMITS_TRACE.token_bytes * 4);
 	buf_init(&in->dims, JSON_LIMITS_TRACE.token_bytes);
 }
@@ -57,9 +59,10 @@ void intake_begin(struct intake *in, uint64_t offset)
 {
 	in->offset = offset;
 	in->seen = 0;
+	in->wants = true;
 	in->any = in->timed = in->instant = in->cat_known = in->bad_ts = in->bad_dur = false;
 	in->start_ns = in->dur_ns = 0;
-	in->later_name.p = in->later_cat.p = NULL;
+	in->later_name.p = in->later_cat.p = in->later_pid.p = in->later_tid.p = NULL;
 }
 
 void intake_lose(struct intake *in, enum trace_reason reason)
@@ -84,19 +87,34 @@ static struct str id_str(const struct intake_id *id)
 	return (struct str){ id->p, id->n };
 }
 
+static void keep_id(struct intake_id *id, struct str text)
+{
+	id->n = text.n;
+	if (text.n > 0)
+		memcpy(id->p, text.p, text.n);
+}
+
 static uint32_t thread_of(struct intake *in)
 {
-	struct str pid = intake_seen(in, M_PID) ? id_str(&in->pid) : STR("");
-	struct str tid = intake_seen(in, M_TID) ? id_str(&in->tid) : STR("");
+	struct str pid = in->later_pid.p != NULL ? in->later_pid : intake_seen(in, M_PID) ? id_str(&in->pid) : STR("");
+	struct str tid = in->later_tid.p != NULL ? in->later_tid : intake_seen(in, M_TID) ? id_str(&in->tid) : STR("");
+	struct intake_thread *r;
 
-	if (in->last_thread != INTERN_NONE && str_eq(pid, id_str(&in->last_pid)) && str_eq(tid, id_str(&in->last_tid)))
-		return in->last_thread;
-	in->last_thread = trace_thread(in->trace, pid, tid);
-	in->last_pid = in->pid;
-	in->last_tid = in->tid;
-	in->last_pid.n = pid.n;
-	in->last_tid.n = tid.n;
-	return in->last_thread;
+	for (unsigned i = 0; i < INTAKE_THREADS; i++) {
+		unsigned at = (in->newest + i) % INTAKE_THREADS;
+
+		r = &in->recent[at];
+		if (r->thread != INTERN_NONE && str_eq(tid, id_str(&r->tid)) && str_eq(pid, id_str(&r->pid))) {
+			in->newest = at;
+			return r->thread;
+		}
+	}
+	in->newest = (in->newest + INTAKE_THREADS - 1) % INTAKE_THREADS;
+	r = &in->recent[in->newest];
+	keep_id(&r->pid, pid);
+	keep_id(&r->tid, tid);
+	r->thread = trace_thread(in->trace, pid, tid);
+	return r->thread;
 }
 
 /* An id is a number, or a text that stands for one; any other text is as good by its hash. */
@@ -199,8 +217,12 @@ static bool read_i64(enum json_token tok, struct str raw, int64_t *v)
 
 static void take_phase(struct intake *in, enum json_token tok, struct str raw)
 {
-	in->timed = tok == JSON_STRING && str_eq(raw, STR("X"));
-	in->instant = (in->trace->want & TRACE_MEMORY) && tok == JSON_STRING && str_eq(raw, STR("i"));
+	bool timed = tok == JSON_STRING && str_eq(raw, STR("X"));
+	bool instant = (in->trace->want & TRACE_MEMORY) && tok == JSON_STRING && str_eq(raw, STR("i"));
+
+	in->timed = timed;
+	in->instant = instant;
+	in->wants = timed || instant;
 }
 
 void intake_take(struct intake *in, enum member m, enum json_token tok, struct str raw, bool plain)
@@ -234,17 +256,29 @@ void intake_take(struct intake *in, enum member m, enum json_token tok, struct s
 	}
 }
 
+/* Where the value of a member waits until the event is whole; NULL for those that are taken at once. */
+static struct str *later(struct intake *in, enum member m)
+{
+	switch ((int)m) {
+	case M_NAME: return &in->later_name;
+	case M_CAT: return &in->later_cat;
+	case M_PID: return &in->later_pid;
+	case M_TID: return &in->later_tid;
+	default: return NULL;
+	}
+}
+
 void intake_take_plain(struct intake *in, enum member m, enum json_token tok, struct str raw)
 {
-	if (tok == JSON_STRING && m == M_NAME)
-		in->later_name = raw;
-	else if (tok == JSON_STRING && m == M_CAT)
-		in->later_cat = raw;
-	else {
-		if (m == M_NAME)
-			in->later_name.p = NULL;
-		if (m == M_CAT)
-			in->later_cat.p = NULL;
+	struct str *wait = later(in, m);
+	enum json_token waits = m == M_PID || m == M_TID ? JSON_NUMBER : JSON_STRING;
+
+	if (wait == NULL) {
+		intake_take(in, m, tok, raw, true);
+	} else if (tok == waits) {
+		*wait = str_upto(raw, waits == JSON_NUMBER ? INTAKE_ID_MAX : raw.n);
+	} else {
+		wait->p = NULL;
 		intake_take(in, m, tok, raw, true);
 	}
 }

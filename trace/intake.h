@@ -39,6 +39,13 @@ struct intake_id { /* a pid or tid as it stands in the file, a text with its quo
 	size_t n;
 };
 
+enum { INTAKE_THREADS = 4 }; /* kept at hand */
+
+struct intake_thread {
+	struct intake_id pid, tid;
+	uint32_t thread; /* INTERN_NONE: there is none */
+};
+
 struct intake {
 	struct trace *trace;
 	struct trace_report *report;
@@ -49,6 +56,7 @@ struct intake {
 	uint64_t offset; /* of the event under way */
 	uint32_t seen;	 /* one bit a member */
 	bool any;	 /* it has members */
+	bool wants;	 /* further members are of use: not those of an event that is known to be of no kind that is kept */
 	bool timed;	 /* ph is X */
 	bool instant;	 /* ph is i, and those are wanted: an allocation may be one */
 	bool cat_known, bad_ts, bad_dur;
@@ -58,11 +66,11 @@ struct intake {
 	uint64_t ext, ext_lower, correlation;
 	int64_t bytes, device_type;
 	struct intake_id pid, tid;
-	struct str later_name, later_cat; /* plain, and not looked up yet: NULL where there is nothing to look up */
+	/* plain, and not looked up yet: NULL where there is nothing to look up; of pid and tid only numbers */
+	struct str later_name, later_cat, later_pid, later_tid;
 
-	/* The same thread and category mostly come many times in a row. */
-	struct intake_id last_pid, last_tid;
-	uint32_t last_thread;
+	struct intake_thread recent[INTAKE_THREADS]; /* host and device take turns */
+	unsigned newest;
 };
 
 void intake_init(struct intake *in, struct trace *t, struct trace_report *report); /* borrows both */
@@ -87,12 +95,6 @@ bool intake_dims_text(struct intake *in, struct str raw);
 void intake_finish(struct intake *in);
 /* Something was lost at the event under way. */
 void intake_lose(struct intake *in, enum trace_reason reason);
-
-/* Is there any use in reading further members? Not of an event that is known to be no timed one. */
-static inline bool intake_wants(const struct intake *in)
-{
-	return (in->seen & 1u << M_PH) == 0 || in->timed || in->instant;
-}
 
 static inline bool intake_seen(const struct intake *in, enum member m)
 {

@@ -9,22 +9,44 @@ enum {
 	MARKS = 128,	     /* blocks of 64 bytes whose marks are kept */
 	NEST_MAX = 64,	     /* arrays in each other */
 	SPAN = MARKS * 64,
-	HABITS = 1024,
-	HABIT_BYTES = 48,
-	HABIT_WAYS = 4,
+	PHRASES = 512,
+	PHRASE_BYTES = 120,
+	PHRASE_WAYS = 16,
+	PHRASE_FIXED = 4,
 };
 
-/* A writer's habit: behind one member it writes the same bytes up to the value of the next (", \"ts\": "), with one of a few
- * members coming next. What was read the long way is learned as an edge from the place it was met; the next event is
- * then compared with it, which is one step instead of five. Nothing is ever forgotten, and when the table is full nothing
- * is learned. */
-struct habit {
-	char text[HABIT_BYTES];
-	uint8_t n; /* bytes of text; 0: not learned */
-	uint8_t member; /* enum member of an event or of args, as in_args says */
-	bool in_args, opens_args;
-	uint16_t next[HABIT_WAYS]; /* habits that were met behind it, the first free one is 0 */
+/* A writer repeats itself: between two values that vary it mostly writes what it wrote there before. Such a phrase runs from
+ * behind one value to the start of the next, or to behind the event's '}', and holds keys, the values of members that
+ * take few (ph, cat, pid, tid), and args' braces:
+ *
+ *	{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2, "ts": 100.5, "dur": 7, "args": {"External id": 12}}
+ *	 ----------------------------          --------------------------      ---------   ------------------------      --
+ *
+ * What was read the long way is learned as a phrase that may follow the one before; the next event is compared with it,
+ * which is one step instead of five for each member. Nothing is forgotten. The last way out of a place is kept for a
+ * phrase without values, which fits whatever they are; where no way or no room is left, nothing is learned. */
+struct way { /* to a phrase */
+	uint64_t end;	/* the last eight bytes of its text, shifted to the left where it has fewer */
+	uint16_t to;	/* 0: there is none */
+	uint8_t end_at; /* where they stand in it */
+	uint8_t shift;
 };
+
+struct phrase {
+	char text[PHRASE_BYTES];
+	uint8_t n;	/* bytes of text */
+	uint8_t member; /* whose value follows, an enum member; MEMBERS for one that is passed over */
+	bool ends;	/* the event is over instead */
+	bool any;	/* it has a key */
+	bool in_args;	/* behind it */
+	uint8_t n_fixed;
+	struct {
+		uint8_t member, from, n; /* text[from…from + n) is the value of a member, */
+		bool is_string;		 /* without its quotes, or a number */
+	} fixed[PHRASE_FIXED];
+	struct way ways[PHRASE_WAYS]; /* to phrases that were met behind it */
+};
+#define PHRASE_UNKNOWN UINT16_MAX
 
 /* Marks of text[base…base + SPAN), made as far as "made"; events longer than SPAN / 2 are left to json/pull. */
 struct quick {
@@ -36,8 +58,8 @@ struct quick {
 	struct json_mask_state state;
 	struct json_mask marks[MARKS];
 	char tail[64];
-	struct habit habits[HABITS]; /* the first is the place behind an event's '{' */
-	uint16_t n_habits;
+	struct phrase phrases[PHRASES]; /* the first is the place behind an event's '{' */
+	uint16_t n_phrases;
 };
 
 /* Where nothing was found: past the text, or past what marks can hold. */
@@ -48,7 +70,7 @@ struct quick *quick_new(const struct json_mask_kernel *kernel)
 	struct quick *q = mem_get(sizeof(*q));
 
 	q->kernel = kernel;
-	q->n_habits = 1;
+	q->n_phrases = 1;
 	return q;
 }
 
@@ -393,90 +415,170 @@ static bool read_key(struct quick *q, size_t at, struct str *key, size_t *value)
 
 struct place { /* in an event, while it is read */
 	size_t at;
-	uint16_t habit;
+	uint16_t phrase; /* the last one, or PHRASE_UNKNOWN */
 	bool in_args, first;
 	bool any;   /* it has members */
-	bool wants; /* intake_wants, kept here: asking for it between the stores of members costs more than all else */
 };
 
-enum turn { TURN_MEMBER, TURN_END, TURN_BAD };
-
-static void learn(struct quick *q, struct place *pl, size_t from, const struct habit *like)
+static void take_plain(struct quick *q, enum member m, enum json_token tok, struct str raw)
 {
-	size_t n = pl->at - from;
-	uint16_t *way = NULL;
+	if (q->in->wants)
+		intake_take_plain(q->in, m, tok, raw);
+}
 
-	for (size_t i = 0; i < HABIT_WAYS && way == NULL; i++)
-		if (q->habits[pl->habit].next[i] == 0)
-			way = &q->habits[pl->habit].next[i];
-	if (way == NULL || n > HABIT_BYTES || q->n_habits == HABITS) {
-		pl->habit = 0; /* nowhere known: the long way until the event is over */
+/* May the phrase that a way leads to stand here? By its end, which is where phrases that start alike differ. */
+static inline bool may_be_here(const char *at, const struct way *way)
+{
+	return (load8(at + way->end_at) << way->shift) == way->end;
+}
+
+/* Is the same text here? Both have PHRASE_BYTES to look at; the last eight bytes are known to be the same. */
+static inline bool is_here(const char *at, const struct phrase *ph)
+{
+	for (unsigned i = 0; i + 8 < ph->n; i += 8)
+		if (load8(at + i) != load8(ph->text + i))
+			return false;
+	return true;
+}
+
+/* The phrase that stands here, if it is a known one; what it holds is taken. */
+static const struct phrase *follow(struct quick *q, struct place *pl)
+{
+	const char *here = q->p + pl->at;
+	const struct phrase *ph = NULL;
+	const struct way *way;
+
+	if (pl->phrase == PHRASE_UNKNOWN || q->n - pl->at < PHRASE_BYTES)
+		return NULL;
+	way = q->phrases[pl->phrase].ways;
+	for (unsigned i = 0; i < PHRASE_WAYS && way->to != 0; i++, way++)
+		if (may_be_here(here, way) && is_here(here, &q->phrases[way->to])) {
+			ph = &q->phrases[way->to];
+			pl->phrase = way->to;
+			break;
+		}
+	if (ph == NULL)
+		return NULL;
+	for (unsigned i = 0; i < ph->n_fixed; i++)
+		take_plain(q, (enum member)ph->fixed[i].member, ph->fixed[i].is_string ? JSON_STRING : JSON_NUMBER,
+			str_make(here + ph->fixed[i].from, ph->fixed[i].n));
+	pl->at += ph->n;
+	pl->in_args = ph->in_args;
+	pl->first = false;
+	return ph;
+}
+
+/* ---- phrases, the long way */
+
+/* How many more may follow the last one. */
+static size_t free_ways(const struct quick *q, const struct place *pl)
+{
+	const struct way *ways = pl->phrase == PHRASE_UNKNOWN ? NULL : q->phrases[pl->phrase].ways;
+	size_t used = 0;
+
+	if (ways == NULL || q->n_phrases == PHRASES)
+		return 0;
+	while (used < PHRASE_WAYS && ways[used].to != 0)
+		used++;
+	return PHRASE_WAYS - used;
+}
+
+static void learn(struct quick *q, struct place *pl, size_t from, const struct phrase *like)
+{
+	size_t n = pl->at - from, ways = free_ways(q, pl);
+	struct phrase *ph = &q->phrases[q->n_phrases % PHRASES];
+	struct way *way;
+
+	if (ways == 0 || n > PHRASE_BYTES || !marks_up_to(q, pl->at) || is_odd(q, from, pl->at)) {
+		pl->phrase = PHRASE_UNKNOWN; /* the long way until the event is over */
 		return;
 	}
-	*way = q->n_habits;
-	pl->habit = q->n_habits++;
-	q->habits[pl->habit] = *like;
-	q->habits[pl->habit].n = (uint8_t)n;
-	memcpy(q->habits[pl->habit].text, q->p + from, n);
+	*ph = *like;
+	ph->n = (uint8_t)n;
+	ph->in_args = pl->in_args;
+	memcpy(ph->text, q->p + from, n);
+	way = &q->phrases[pl->phrase].ways[PHRASE_WAYS - ways];
+	way->to = pl->phrase = q->n_phrases++;
+	way->end_at = (uint8_t)(n < 8 ? 0 : n - 8);
+	way->shift = (uint8_t)(n < 8 ? 64 - 8 * n : 0);
+	way->end = load8(ph->text + way->end_at) << way->shift;
 }
 
-/* Are the first n bytes the same? Both have HABIT_BYTES to look at. Most habits are of 8 to 16 bytes: two words that may
- * overlap. */
-static inline bool is_same(const char *a, const char *b, size_t n)
+/* The value of a member that takes few becomes a part of the phrase. False where it cannot, and nothing has happened. */
+static bool fix_value(struct quick *q, struct place *pl, size_t from, enum member m, struct phrase *ph)
 {
-	uint64_t x, y;
+	struct number num;
+	enum json_token tok;
+	struct str raw;
+	size_t end, at;
 
-	if (n < 8 || n > 16)
-		return memcmp(a, b, n) == 0;
-	x = load8(a) ^ load8(b);
-	y = load8(a + n - 8) ^ load8(b + n - 8);
-	return (x | y) == 0;
+	if ((m != M_PH && m != M_CAT && m != M_PID && m != M_TID) || ph->n_fixed == PHRASE_FIXED)
+		return false;
+	if (!read_value(q, pl->at, &tok, &raw, &num, &end) || (tok != JSON_STRING && tok != JSON_NUMBER))
+		return false;
+	at = (size_t)(raw.p - q->p) - from;
+	if (end - from > PHRASE_BYTES / 2)
+		return false; /* leave room for the next key */
+	ph->fixed[ph->n_fixed].member = (uint8_t)m;
+	ph->fixed[ph->n_fixed].from = (uint8_t)at;
+	ph->fixed[ph->n_fixed].n = (uint8_t)raw.n;
+	ph->fixed[ph->n_fixed++].is_string = tok == JSON_STRING;
+	take_plain(q, m, tok, raw);
+	pl->at = end;
+	return true;
 }
 
-/* The next member by habit; NULL where none fits. */
-static const struct habit *follow(const struct quick *q, struct place *pl)
+enum turn { TURN_ON, TURN_PHRASE, TURN_BAD };
+
+/* One key, or one '}'. TURN_PHRASE: the phrase ends here. */
+static enum turn long_step(struct quick *q, struct place *pl, size_t from, bool may_fix, struct phrase *ph)
 {
-	const uint16_t *next = q->habits[pl->habit].next;
-
-	if (q->n - pl->at < HABIT_BYTES || (pl->habit == 0 && !pl->first))
-		return NULL;
-	for (size_t i = 0; i < HABIT_WAYS && next[i] != 0; i++) {
-		const struct habit *h = &q->habits[next[i]];
-
-		if (h->in_args == pl->in_args && is_same(q->p + pl->at, h->text, h->n)) {
-			pl->at += h->n;
-			pl->habit = next[i];
-			return h;
-		}
-	}
-	return NULL;
-}
-
-/* The next member the long way: from behind a '{' or a value to the next value, or behind the '}'. */
-static enum turn long_way(struct quick *q, struct place *pl, struct habit *out)
-{
-	size_t from = pl->at, at = pl->first ? spaces(q, from) : after_member(q, from);
+	size_t at = pl->first ? spaces(q, pl->at) : after_member(q, pl->at);
+	enum member m;
 	struct str key;
 
+	pl->first = false;
 	if (at == NOWHERE)
 		return TURN_BAD;
 	if (byte(q, at) == '}') {
 		pl->at = at + 1;
-		return TURN_END;
+		ph->ends = !pl->in_args;
+		pl->in_args = false;
+		return ph->ends ? TURN_PHRASE : TURN_ON;
 	}
 	if (byte(q, at) != '"' || !read_key(q, at, &key, &pl->at))
 		return TURN_BAD;
-	*out = (struct habit){ .in_args = pl->in_args };
-	out->member = (uint8_t)(pl->in_args ? member_of_args(q->in, key) : member_of_event(key));
-	out->opens_args = !pl->in_args && out->member == M_ARGS && byte(q, pl->at) == '{';
-	if (pl->first && pl->habit == 0 && pl->in_args)
-		return TURN_MEMBER;
-	if (marks_up_to(q, pl->at) && !is_odd(q, at, pl->at))
-		learn(q, pl, from, out);
-	else
-		pl->habit = 0;
-	return TURN_MEMBER;
+	ph->any = true;
+	m = pl->in_args ? member_of_args(q->in, key) : member_of_event(key);
+	if (m == M_ARGS && byte(q, pl->at) == '{') {
+		pl->at++;
+		pl->in_args = pl->first = true;
+		return TURN_ON;
+	}
+	if (may_fix && fix_value(q, pl, from, m, ph))
+		return TURN_ON;
+	ph->member = (uint8_t)m;
+	return TURN_PHRASE;
 }
+
+/* From behind a '{' or a value to the next value that is to be read, or behind the event's '}'. */
+static bool long_way(struct quick *q, struct place *pl, struct phrase *ph)
+{
+	bool may_fix = free_ways(q, pl) > 1;
+	size_t from = pl->at;
+	enum turn turn;
+
+	memset(ph, 0, sizeof(*ph));
+	do
+		turn = long_step(q, pl, from, may_fix, ph);
+	while (turn == TURN_ON);
+	if (turn == TURN_BAD)
+		return false;
+	learn(q, pl, from, ph);
+	return true;
+}
+
+/* ---- values */
 
 /* Is the value what an event's time or id nearly always is? Then it is taken, and nothing else remains to be done. */
 static bool take_usual(struct intake *in, enum member m, const struct number *num)
@@ -523,34 +625,21 @@ static bool pass_value(struct quick *q, size_t at, size_t *end)
 	return read_value(q, at, &tok, &raw, &num, end);
 }
 
-static bool open_args(const struct quick *q, struct place *pl)
-{
-	if (byte(q, pl->at) != '{')
-		return false;
-	pl->at++;
-	pl->in_args = true;
-	return true;
-}
-
-/* The value of a member; args are gone into. */
-static bool take_member(struct quick *q, struct place *pl, const struct habit *h)
+/* The value of a member, from where it starts. */
+static bool take_value(struct quick *q, struct place *pl, enum member m)
 {
 	struct number num;
 	struct str raw;
 	enum json_token tok;
 
-	if (h->opens_args)
-		return open_args(q, pl);
-	if (h->member == MEMBERS || !pl->wants)
+	if (m == MEMBERS || !q->in->wants)
 		return pass_value(q, pl->at, &pl->at);
 	if (!read_value(q, pl->at, &tok, &raw, &num, &pl->at))
 		return false;
-	if (h->member == M_DIMS && tok == JSON_ARRAY)
+	if (m == M_DIMS && tok == JSON_ARRAY)
 		return intake_dims_text(q->in, raw);
-	if (h->member != M_ARGS && !(tok == JSON_NUMBER && take_usual(q->in, h->member, &num)))
-		intake_take_plain(q->in, h->member, tok, raw);
-	if (h->member == M_PH)
-		pl->wants = intake_wants(q->in);
+	if (m != M_ARGS && !(tok == JSON_NUMBER && take_usual(q->in, m, &num)))
+		take_plain(q, m, tok, raw);
 	return true;
 }
 
@@ -559,28 +648,21 @@ static bool take_member(struct quick *q, struct place *pl, const struct habit *h
 /* Behind an event's '{' up to behind its '}'. Nothing is kept yet. */
 static bool read_event(struct quick *q, size_t at, size_t *end)
 {
-	struct place pl = { .at = at, .first = true, .wants = true };
-	struct habit learned;
+	struct place pl = { .at = at, .first = true };
+	struct phrase learned;
 
 	for (;;) {
-		const struct habit *h = follow(q, &pl);
+		const struct phrase *ph = follow(q, &pl);
 
-		if (h == NULL) {
-			enum turn turn = long_way(q, &pl, &learned);
-
-			if (turn == TURN_BAD)
+		if (ph == NULL) {
+			if (!long_way(q, &pl, &learned))
 				return false;
-			if (turn == TURN_END && !pl.in_args)
-				break;
-			if (turn == TURN_END) {
-				pl.in_args = pl.first = false;
-				continue;
-			}
-			h = &learned;
+			ph = &learned;
 		}
-		pl.any = true;
-		pl.first = h->opens_args;
-		if (!take_member(q, &pl, h))
+		pl.any |= ph->any;
+		if (ph->ends)
+			break;
+		if (!take_value(q, &pl, (enum member)ph->member))
 			return false;
 	}
 	*end = pl.at;

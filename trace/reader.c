@@ -268,7 +268,7 @@ static void in_event(struct trace_reader *r, enum json_token tok, const struct j
 		return;
 	}
 	r->in.any = true;
-	r->member = intake_wants(&r->in) ? member_of_event(v->raw) : MEMBERS;
+	r->member = r->in.wants ? member_of_event(v->raw) : MEMBERS;
 	if (r->member == MEMBERS)
 		json_skip(r->json);
 	else
