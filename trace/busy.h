@@ -14,6 +14,8 @@ struct busy_span { /* both included; only gaps that lie inside it are given */
 struct busy_visitor {
 	void (*gap)(void *arg, int64_t ns);
 	void (*device)(void *arg, struct str pid, int64_t busy_ns); /* whole trace; pid as it stands in the file */
+	/* A time without a pause, device after device, each before its device(); NULL is fine. */
+	void (*busy)(void *arg, struct str pid, int64_t from_ns, int64_t to_ns);
 	void *arg;
 };
 

@@ -157,10 +157,14 @@ void trace_names_fini(struct trace_names *n)
 
 uint32_t trace_names_id(struct trace_names *n, struct str name)
 {
+	struct str number = name;
 	uint32_t id;
 
-	if (str_has_prefix(name, STR("ProfilerStep#")))
+	if (str_drop_prefix(&number, STR("ProfilerStep#"))) {
+		if (str_to_i64(number, &n->step) < 0 || n->step < 0)
+			n->step = -1;
 		name = STR("ProfilerStep*");
+	}
 	id = intern_find(&n->intern, name);
 	if (id != INTERN_NONE)
 		return id;
@@ -183,6 +187,7 @@ uint32_t trace_names_id(struct trace_names *n, struct str name)
 void trace_init(struct trace *t, size_t cap_events)
 {
 	*t = (struct trace){ .rank = -1 };
+	t->steps.cap = TRACE_STEPS_MAX;
 	t->events.cap = cap_events < EVENT_NO_LINK ? cap_events : EVENT_NO_LINK - 1;
 	arena_init(&t->arena, TEXT_BYTES_MAX);
 	trace_names_init(&t->names, &t->arena, NAMES_MAX);
@@ -197,6 +202,7 @@ void trace_fini(struct trace *t)
 	if (t == NULL)
 		return;
 	vec_fini(&t->events);
+	vec_fini(&t->steps);
 	xla_free(t->xla);
 	t->xla = NULL;
 	vec_fini(&t->dims_of);
@@ -208,6 +214,14 @@ void trace_fini(struct trace *t)
 	mem_free(t->pid_of);
 	t->pid_of = NULL;
 	arena_fini(&t->arena);
+}
+
+void trace_note_step(struct trace *t, const struct trace_event *ev)
+{
+	struct trace_step *s = event_is_step(t, ev) ? vec_push(&t->steps) : NULL;
+
+	if (s != NULL)
+		*s = (struct trace_step){ ev->start_ns, ev->dur_ns, t->names.step };
 }
 
 static bool pid_room(struct trace *t)

@@ -116,6 +116,7 @@ struct trace_names {
 	struct intern intern;
 	uint8_t *flags; /* of each name */
 	size_t room;
+	int64_t step; /* N of the ProfilerStep#N that was looked up last, -1 where N is no number */
 };
 void trace_names_init(struct trace_names *n, struct arena *a, size_t cap);
 void trace_names_fini(struct trace_names *n);
@@ -139,6 +140,12 @@ struct trace_alloc { /* bytes taken, below 0 where they are given back; see trac
 VEC(trace_allocs, struct trace_alloc);
 VEC(trace_ids, uint32_t);
 
+struct trace_step { /* a ProfilerStep#N of the host: its event has no room for N */
+	int64_t start_ns, dur_ns, number; /* -1: not known */
+};
+enum { TRACE_STEPS_MAX = 1 << 20 }; /* further ones have no number */
+VEC(trace_steps, struct trace_step);
+
 struct trace_version { /* of what made the trace: "runtime" "12000" */
 	struct str key, value;
 };
@@ -147,6 +154,7 @@ enum { TRACE_VERSIONS_MAX = 16 };
 struct trace {
 	struct arena arena; /* names and header texts */
 	struct trace_events events;
+	struct trace_steps steps;
 	struct trace_names names;
 	unsigned want; /* TRACE_… */
 	struct intern dims; /* "[[2, 3], []]" */
@@ -182,6 +190,9 @@ static inline uint8_t trace_name_flags(const struct trace *t, uint32_t name)
 
 /* The shapes of an event's inputs as JSON with ", " between the items; "[]" where there are none or nobody asked. */
 struct str trace_dims(const struct trace *t, const struct trace_event *ev);
+
+/* Remembers the number of the step that was just kept, where ev is one. */
+void trace_note_step(struct trace *t, const struct trace_event *ev);
 
 /* The thread of (pid, tid), both as they stand in the file; INTERN_NONE at the ceiling. */
 uint32_t trace_thread(struct trace *t, struct str pid, struct str tid);

@@ -100,6 +100,20 @@ int input_open_memory(struct input **out, struct str bytes, const char *name, co
 	return finish_open(out, in, OK, e);
 }
 
+int input_open_pull(struct input **out, input_pull *pull, void *arg, uint64_t size, const char *name,
+	const struct trace_limits *limits, struct err *e)
+{
+	struct input *in = input_new(limits);
+
+	input_raw_open_pull(&in->raw, pull, arg, size, name);
+	return finish_open(out, in, OK, e);
+}
+
+void input_watch(struct input *in, const struct trace_watcher *watcher)
+{
+	in->watcher = *watcher;
+}
+
 void input_close(struct input *in)
 {
 	if (in == NULL)
@@ -163,11 +177,15 @@ int input_decode(struct input *in, char *out, struct str *block, struct err *e)
 
 int input_next(struct input *in, struct str *block, struct err *e)
 {
+	int rc = OK;
+
 	*block = in->peeked;
 	in->peeked = STR("");
-	if (block->n > 0)
-		return OK;
-	return in->ahead != NULL ? ahead_next(in->ahead, block, e) : input_decode(in, in->out, block, e);
+	if (block->n == 0)
+		rc = in->ahead != NULL ? ahead_next(in->ahead, block, e) : input_decode(in, in->out, block, e);
+	if (in->watcher.block != NULL && rc == OK && block->n > 0)
+		in->watcher.block(in->watcher.arg, in);
+	return rc;
 }
 
 void input_ahead(struct input *in)

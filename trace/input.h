@@ -25,6 +25,11 @@ int input_open_fd(struct input **out, int fd, const char *name, const struct tra
 	MUST_USE; /* the fd stays the caller's */
 int input_open_memory(struct input **out, struct str bytes, const char *name, const struct trace_limits *limits,
 	struct err *e) MUST_USE; /* borrows the bytes */
+/* Bytes that somebody else brings: a member of an archive. Up to room bytes into dst, *n of 0 at the end. size: 0 where it
+ * is not known. */
+typedef int input_pull(void *arg, char *dst, size_t room, size_t *n, struct err *e);
+int input_open_pull(struct input **out, input_pull *pull, void *arg, uint64_t size, const char *name,
+	const struct trace_limits *limits, struct err *e) MUST_USE;
 void input_close(struct input *in);
 
 /* The next block, valid until the next call; an empty one at the end. E_LIMIT past max_output_bytes or max_ratio. */
@@ -32,6 +37,13 @@ int input_next(struct input *in, struct str *block, struct err *e) MUST_USE;
 
 /* The next block without taking it: input_next gives the same one. */
 int input_peek(struct input *in, struct str *block, struct err *e) MUST_USE;
+
+/* Called for each block that is given out, in the reader's thread: for whoever shows progress. */
+struct trace_watcher {
+	void (*block)(void *arg, const struct input *in);
+	void *arg;
+};
+void input_watch(struct input *in, const struct trace_watcher *watcher); /* copies it */
 
 /* At the end: adds bytes, raw_bytes and what was wrong with the compression. */
 void input_report(const struct input *in, struct trace_report *r);

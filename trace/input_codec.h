@@ -13,6 +13,8 @@ struct input_raw { /* the bytes of the file itself */
 	bool own_fd;
 	const char *name;
 	struct str memory;
+	input_pull *pull; /* NULL: file or memory */
+	void *pull_arg;
 	char *block; /* of INPUT_BLOCK */
 	struct hash128 *hash;
 	uint64_t bytes, size;
@@ -22,6 +24,7 @@ struct input_raw { /* the bytes of the file itself */
 int input_raw_open(struct input_raw *raw, const char *path, bool regular, struct err *e) MUST_USE;
 void input_raw_open_fd(struct input_raw *raw, int fd, const char *name);
 void input_raw_open_memory(struct input_raw *raw, struct str bytes, const char *name);
+void input_raw_open_pull(struct input_raw *raw, input_pull *pull, void *arg, uint64_t size, const char *name);
 void input_raw_close(struct input_raw *raw);
 /* A full block, less only at the end of the file, none behind it. */
 int input_raw_next(struct input_raw *raw, struct str *block, struct err *e) MUST_USE;
@@ -49,6 +52,7 @@ struct input {
 	struct trace_report report; /* what was wrong */
 	struct str peeked; /* a block that input_next has still to give */
 	bool end;
+	struct trace_watcher watcher;
 	struct ahead *ahead; /* NULL: all in the caller's thread */
 };
 

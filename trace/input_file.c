@@ -53,12 +53,35 @@ void input_raw_open_memory(struct input_raw *raw, struct str bytes, const char *
 	raw->size = bytes.n;
 }
 
+void input_raw_open_pull(struct input_raw *raw, input_pull *pull, void *arg, uint64_t size, const char *name)
+{
+	init(raw, name);
+	raw->pull = pull;
+	raw->pull_arg = arg;
+	raw->size = size;
+	raw->block = mem_get(INPUT_BLOCK);
+}
+
 void input_raw_close(struct input_raw *raw)
 {
 	if (raw->own_fd)
 		close(raw->fd);
 	hash128_free(raw->hash);
 	mem_free(raw->block);
+}
+
+static int pull_block(struct input_raw *raw, struct str *block, struct err *e)
+{
+	size_t got = 0, n = 1;
+	int rc = OK;
+
+	while (rc == OK && n > 0 && got < INPUT_BLOCK) {
+		n = 0;
+		rc = raw->pull(raw->pull_arg, raw->block + got, INPUT_BLOCK - got, &n, e);
+		got += n;
+	}
+	*block = str_make(raw->block, got);
+	return rc;
 }
 
 static int read_block(struct input_raw *raw, struct str *block, struct err *e)
@@ -87,7 +110,9 @@ int input_raw_next(struct input_raw *raw, struct str *block, struct err *e)
 	*block = STR("");
 	if (raw->end)
 		return OK;
-	if (raw->fd >= 0) {
+	if (raw->pull != NULL) {
+		rc = pull_block(raw, block, e);
+	} else if (raw->fd >= 0) {
 		rc = read_block(raw, block, e);
 	} else {
 		*block = str_upto(raw->memory, INPUT_BLOCK);

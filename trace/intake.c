@@ -435,5 +435,8 @@ void intake_finish(struct intake *in)
 	if ((in->trace->want & TRACE_SHAPES) && !keep_dims(in)) {
 		in->trace->events.n--;
 		intake_lose(in, TRACE_TOO_MANY);
+		return;
 	}
+	if (trace_name_flags(in->trace, ev->name) & NAME_STEP)
+		trace_note_step(in->trace, ev);
 }

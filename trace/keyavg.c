@@ -192,6 +192,8 @@ struct rows {
 	struct row_list list;
 	struct keyavg_table *out;
 	const struct trace *t;
+	keyavg_each_call *also; /* or NULL */
+	void *also_arg;
 	bool full;
 };
 
@@ -241,6 +243,8 @@ static void add_call(void *arg, const struct keyavg_call *c)
 	const struct event_cat_info *info = event_info(c->ev);
 	struct keyavg_row *r = row_of(rows, c->ev, info);
 
+	if (rows->also != NULL)
+		rows->also(rows->also_arg, c);
 	if (r == NULL) {
 		rows->full = true;
 		return;
@@ -323,8 +327,13 @@ static int add_memory_of_all(struct rows *rows, struct err *e)
 
 int keyavg_table_make(struct keyavg_table *out, struct trace *t, struct err *e)
 {
+	return keyavg_table_make_and(out, t, NULL, NULL, e);
+}
+
+int keyavg_table_make_and(struct keyavg_table *out, struct trace *t, keyavg_each_call *also, void *arg, struct err *e)
+{
 	size_t names = intern_count(&t->names.intern), bytes = (names + 1) * SORTS * sizeof(uint32_t);
-	struct rows rows = { .t = t, .out = out, .list = VEC_INIT(UINT32_MAX - 1) };
+	struct rows rows = { .t = t, .out = out, .also = also, .also_arg = arg, .list = VEC_INIT(UINT32_MAX - 1) };
 	int rc;
 
 	*out = (struct keyavg_table){ .want = t->want };

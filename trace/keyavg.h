@@ -51,6 +51,9 @@ struct keyavg_table {
 
 /* key_averages(), with group_by_input_shape=True where the trace was read with TRACE_SHAPES. */
 int keyavg_table_make(struct keyavg_table *out, struct trace *t, struct err *e) MUST_USE;
+/* The same, and every call is handed on to also as well: what else is wanted comes from the same pass. */
+int keyavg_table_make_and(struct keyavg_table *out, struct trace *t, keyavg_each_call *also, void *arg, struct err *e)
+	MUST_USE;
 void keyavg_table_fini(struct keyavg_table *kt);
 
 #endif

@@ -5,6 +5,7 @@ trace_libtrace_a_SOURCES = \
 	trace/draft.c trace/draft.h \
 	trace/event.c trace/event.h \
 	trace/fold.c trace/fold.h \
+	trace/gzip.c trace/gzip.h \
 	trace/input.c trace/input.h trace/input_codec.h \
 	trace/input_ahead.c \
 	trace/input_file.c \
@@ -33,8 +34,10 @@ trace_libtrace_a_SOURCES = \
 	trace/record.c trace/record.h \
 	trace/report.c trace/report.h \
 	trace/rhythm.c trace/rhythm.h \
+	trace/shares.c trace/shares.h \
 	trace/sidecar.c trace/sidecar.h \
 	trace/stacks.c trace/stacks.h \
+	trace/steps.c trace/steps.h \
 	trace/tokens.c trace/tokens.h \
 	trace/tree.c trace/tree.h \
 	trace/walk.c trace/walk.h \

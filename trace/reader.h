@@ -33,12 +33,6 @@ int trace_reader_feed(struct trace_reader *r, struct str block, struct err *e) M
 int trace_reader_end(struct trace_reader *r, struct trace_report *report, struct trace **out, struct err *e) MUST_USE;
 void trace_free(struct trace *t);
 
-/* Called once a block, for whoever shows progress. */
-struct trace_watcher {
-	void (*block)(void *arg, const struct input *in);
-	void *arg;
-};
-
 /* All of an input; want as in trace_reader_want, 0 for trace_read. watcher may be NULL. A damaged trace is OK (see the report); E_FORMAT, E_LIMIT, E_SYS otherwise, with
  * name in front. */
 int trace_read(struct input *in, const char *name, const struct trace_limits *limits,

@@ -454,11 +454,87 @@ START_TEST(whoever_stops_half_way_stops_the_thread)
 }
 END_TEST
 
+/* ---- bytes that somebody else brings */
+struct giver {
+	struct str rest;
+	size_t piece;
+	unsigned seen; /* blocks that the watcher saw */
+};
+
+static int give(void *arg, char *dst, size_t room, size_t *n, struct err *e)
+{
+	struct giver *g = arg;
+	struct str part = str_upto(g->rest, g->piece < room ? g->piece : room);
+
+	if (g->piece == 0)
+		return err_set(e, E_SYS, "nothing more to give");
+	if (part.n > 0)
+		memcpy(dst, part.p, part.n);
+	*n = part.n;
+	g->rest = str_from(g->rest, part.n);
+	return OK;
+}
+
+static void see(void *arg, const struct input *in)
+{
+	struct giver *g = arg;
+
+	ck_assert_uint_gt(input_raw_bytes(in), 0);
+	g->seen++;
+}
+
+START_TEST(bytes_that_are_brought_in_pieces_are_read_as_a_file_is)
+{
+	static const size_t pieces[] = { 7, 4096, 1 << 20 };
+	struct buf text, packed, out;
+	struct trace_report report;
+	struct err e = { 0 };
+
+	buf_init(&text, 4 << 20);
+	buf_init(&packed, 4 << 20);
+	buf_init(&out, 4 << 20);
+	make_text(&text, 700000);
+	help_gzip(buf_view(&text), &packed);
+	for (size_t i = 0; i < COUNT(pieces); i++) {
+		struct giver g = { buf_view(&packed), pieces[i], 0 };
+		const struct trace_watcher watcher = { see, &g };
+		struct input *in = NULL;
+
+		buf_reset(&out);
+		ck_assert_int_eq(input_open_pull(&in, give, &g, packed.n, "member", &limits, &e), OK);
+		ck_assert_uint_eq(input_raw_size(in), packed.n);
+		input_watch(in, &watcher);
+		ck_assert_int_eq(read_all(in, &out, &report, &e), OK);
+		ck_assert(str_eq(buf_view(&out), buf_view(&text)));
+		ck_assert_uint_eq(report.raw_bytes, packed.n);
+		ck_assert_uint_eq(g.seen, 3); /* blocks of 256 KiB */
+		input_close(in);
+	}
+	buf_fini(&text);
+	buf_fini(&packed);
+	buf_fini(&out);
+}
+END_TEST
+
+START_TEST(who_brings_bytes_may_fail)
+{
+	struct giver g = { STR("x"), 0, 0 };
+	struct input *in = NULL;
+	struct err e = { 0 };
+
+	ck_assert_int_eq(input_open_pull(&in, give, &g, 0, "member", &limits, &e), E_SYS);
+	ck_assert_str_eq(e.text, "nothing more to give");
+	ck_assert_ptr_null(in);
+}
+END_TEST
+
 static TCase *case_of_all(const char *name)
 {
 	TCase *tc = tcase_create(name);
 
 	tcase_add_test(tc, text_is_handed_out_as_it_stands);
+	tcase_add_test(tc, bytes_that_are_brought_in_pieces_are_read_as_a_file_is);
+	tcase_add_test(tc, who_brings_bytes_may_fail);
 	tcase_add_test(tc, gzip_and_zstd_are_told_by_their_first_bytes);
 	tcase_add_test(tc, several_members_are_one_text);
 	tcase_add_test(tc, bytes_behind_the_last_member_are_told);
