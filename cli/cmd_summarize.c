@@ -1,27 +1,28 @@
 /* trainspotter summarize — the key_averages() table of traces, HLO ops by module, and what the Neuron tools wrote. */
-#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/mem.h"
+#include "cli/chrome_print.h"
 #include "cli/cmd.h"
+#include "cli/csv.h"
 #include "cli/keyavg_print.h"
 #include "cli/neuron_print.h"
+#include "cli/steps_print.h"
+#include "cli/summary.h"
+#include "cli/table.h"
 #include "cli/xla_print.h"
-#include "trace/dialect.h"
-#include "trace/input.h"
-#include "trace/neuron.h"
-#include "trace/stacks.h"
 
-enum format { FORMAT_TABLE, FORMAT_TSV, FORMAT_JSON, FORMAT_FOLDED, FORMATS };
-static const char *const format_names[FORMATS + 1] = { "table", "tsv", "json", "folded", NULL };
+enum format { FORMAT_TABLE, FORMAT_TSV, FORMAT_CSV, FORMAT_JSON, FORMAT_PPROF, FORMAT_CHROME, FORMAT_FOLDED,
+	FORMATS };
+static const char *const format_names[FORMATS + 1] = { "table", "tsv", "csv", "json", "pprof", "chrome", "folded",
+	NULL };
 static const char *const stacks_names[STACKS_OFS + 1] = { "cpu", "device", NULL };
 
-enum { ARENA_BYTES_MAX = 1 << 30, LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSET = -1, STACKS_UNSET = -1 };
+enum { LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSET = -1, STACKS_UNSET = -1 };
 
 struct answers {
 	int64_t format, sort, limit, max_output, stacks;
-	bool by_engine, by_module, by_shape, memory, python;
+	bool by_engine, by_module, by_shape, memory, python, steps;
 };
 
 static unsigned wanted(const struct answers *a)
@@ -31,7 +32,11 @@ static unsigned wanted(const struct answers *a)
 
 static const struct opt opts[] = {
 	{ .name = "format", .letter = 'f', .type = OPT_CHOICE, .offset = offsetof(struct answers, format),
-		.value = "FORMAT", .help = "How to print it: table (as PyTorch does), tsv, json, or folded, which is stacks of calls for flame graphs.",
+		.value = "FORMAT", .help = "How to print it: table (as PyTorch does), tsv, csv (RFC 4180, the same columns), json, pprof (a "
+					    "compressed profile for go tool pprof and speedscope: kernels under the op that launched "
+					    "them), chrome (a small Chrome trace for Perfetto and chrome://tracing: steps with their "
+					    "numbers and largest ops, then all ops by their time), or folded, which is stacks of "
+					    "calls for flame graphs.",
 		.choices = format_names },
 	{ .name = "sort", .letter = 's', .type = OPT_CHOICE, .offset = offsetof(struct answers, sort),
 		.value = "COLUMN", .help = "Order of the rows, largest first: name, is_device, is_user_annotation, input_dims, "
@@ -58,6 +63,10 @@ static const struct opt opts[] = {
 		.help = "Print stacks of calls for flame graphs (folded), by self time in whole microseconds: cpu (which folded is by "
 			"itself) or device.",
 		.choices = stacks_names },
+	{ .name = "steps", .type = OPT_FLAG, .offset = offsetof(struct answers, steps),
+		.help = "Instead of ops a row a step: wall time, how long devices were busy and how long they waited between "
+			"executions (added up over devices), launches, and the ops that took most. Steps are "
+			"ProfilerStep#N, or else end where the optimizer's step ends." },
 	{ .name = "max-output", .type = OPT_SIZE, .offset = offsetof(struct answers, max_output), .min = 1,
 		.max = INT64_MAX, .value = "SIZE", .help = "Refuse a file from which more than this comes out when it is "
 							   "decompressed (64GiB)." },
@@ -69,173 +78,6 @@ static const struct opt_exit exits[] = {
 	{ EXIT_TROUBLE, "nothing could be read, or the command line is wrong" },
 };
 
-/* ---- progress, on a terminal, from the second second on */
-struct progress {
-	const char *name;
-	bool terminal, shown;
-	int64_t start_ns, last_ns;
-};
-
-static void progress_block(void *arg, const struct input *in)
-{
-	struct progress *p = arg;
-	int64_t now_ns;
-	double mb = (double)input_raw_bytes(in) / 1e6, seconds;
-
-	if (!p->terminal)
-		return;
-	now_ns = clock_mono_ns();
-	if (now_ns - p->start_ns < 2 * NS_PER_S || now_ns - p->last_ns < NS_PER_S / 5)
-		return;
-	p->last_ns = now_ns;
-	p->shown = true;
-	seconds = (double)(now_ns - p->start_ns) / 1e9;
-	if (input_raw_size(in) > 0)
-		fprintf(stderr, "\r%s: %.0f %%, %.0f MB, %.0f MB/s ", p->name,
-			100.0 * mb * 1e6 / (double)input_raw_size(in), mb, mb / seconds);
-	else
-		fprintf(stderr, "\r%s: %.0f MB, %.0f MB/s ", p->name, mb, mb / seconds);
-}
-
-static void progress_over(const struct progress *p)
-{
-	if (p->shown)
-		fprintf(stderr, "\r\033[K");
-}
-
-/* ---- one file */
-struct summary {
-	const char *name;
-	const char *label;     /* the name as a terminal may see it; in the arena */
-	struct trace *trace;   /* NULL for a Neuron file */
-	struct window *window; /* NULL for a trace */
-	struct arena arena;    /* the window's */
-	struct keyavg_table table;
-	struct xla_table modules; /* with --by-module */
-	struct buf stacks;	  /* with --format folded */
-	struct trace_report report;
-	bool readable;
-	struct err error;
-};
-
-static int open_input(struct input **in, const char *name, const struct trace_limits *limits, struct err *e)
-{
-	if (str_eq(str_of(name), STR("-")))
-		return input_open_fd(in, STDIN_FILENO, "standard input", limits, e);
-	return input_open(in, name, limits, e);
-}
-
-static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits,
-	unsigned want)
-{
-	struct progress p = { .name = s->label, .terminal = isatty(STDERR_FILENO), .start_ns = clock_mono_ns() };
-	const struct trace_watcher watcher = { progress_block, &p };
-	int rc = want == 0 ? dialect_read(kind, in, s->name, limits, &watcher, &s->report, &s->trace, &s->error)
-			   : trace_read_more(in, s->name, limits, want, &watcher, &s->report, &s->trace, &s->error);
-
-	progress_over(&p);
-	return rc == OK ? keyavg_table_make(&s->table, s->trace, &s->error) : rc;
-}
-
-static int read_neuron(struct summary *s, struct input *in, enum probe_kind kind)
-{
-	int rc;
-
-	s->window = mem_get(sizeof(*s->window));
-	rc = neuron_read(kind, &s->arena, in, s->name, s->window, &s->report, &s->error);
-	if (rc == OK)
-		neuron_rows_make(&s->table, s->window, &s->arena);
-	return rc;
-}
-
-static int read_stacks(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits,
-	const struct answers *a)
-{
-	bool torch = kind != PROBE_XPLANE && kind != PROBE_XLA_TRACE;
-	int rc;
-
-	if (probe_is_neuron(kind) || a->by_engine || a->by_module)
-		return err_set(&s->error, E_FORMAT, "%s: stacks are of traces whose calls stand in each other, and this is %s",
-			s->name, probe_sentence(kind));
-	input_without_hash(in);
-	input_ahead(in);
-	rc = read_trace(s, in, kind, limits, torch ? TRACE_PYTHON : 0);
-	if (rc == OK)
-		rc = stacks_print(s->trace, a->stacks == STACKS_UNSET ? STACKS_CPU : (enum stacks_of)a->stacks, &s->stacks,
-			&s->error);
-	return rc == OK ? buf_finish(&s->stacks, "the stacks", &s->error) : rc;
-}
-
-static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, const struct trace_limits *limits,
-	const struct answers *a)
-{
-	int rc;
-
-	if (a->format == FORMAT_FOLDED)
-		return read_stacks(s, in, kind, limits, a);
-	if (wanted(a) != 0 && (probe_is_neuron(kind) || kind == PROBE_XPLANE || kind == PROBE_XLA_TRACE))
-		return err_set(&s->error, E_FORMAT, "%s: --by-shape, --memory and --python are for PyTorch traces, and this is %s",
-			s->name, probe_sentence(kind));
-	if (!probe_is_neuron(kind) && !a->by_engine) {
-		input_without_hash(in);
-		input_ahead(in);
-		rc = read_trace(s, in, kind, limits, wanted(a));
-		if (rc == OK && a->by_module && s->trace->xla != NULL)
-			return xla_table_make(&s->modules, s->trace, &s->error);
-	} else {
-		rc = probe_is_neuron(kind) ? read_neuron(s, in, kind) : OK;
-	}
-	if (rc == OK && a->by_engine && kind != PROBE_NEURON_DEVICE)
-		return err_set(&s->error, E_FORMAT, "%s: --by-engine is for Neuron device profiles, and this is %s", s->name,
-			probe_sentence(kind));
-	if (rc == OK && a->by_module)
-		return err_set(&s->error, E_FORMAT, "%s: --by-module is for traces of JAX and PyTorch/XLA, and this is %s",
-			s->name, probe_sentence(kind));
-	return rc;
-}
-
-static const char *label_of(struct arena *a, const char *name)
-{
-	size_t n = strlen(name);
-	char *label = arena_get(a, n + 1);
-
-	if (label == NULL)
-		return "?";
-	label[str_tame(name, n, label)] = '\0';
-	return label;
-}
-
-static void summary_read(struct summary *s, const char *name, const struct trace_limits *limits, const struct answers *a)
-{
-	const char *shown = str_eq(str_of(name), STR("-")) ? "standard input" : name;
-	enum probe_kind kind = PROBE_UNKNOWN;
-	struct input *in = NULL;
-	int rc;
-
-	*s = (struct summary){ .name = shown };
-	arena_init(&s->arena, ARENA_BYTES_MAX);
-	buf_init(&s->stacks, ARENA_BYTES_MAX);
-	s->label = label_of(&s->arena, shown);
-	rc = open_input(&in, name, limits, &s->error);
-	if (rc == OK)
-		rc = probe_input(in, shown, &kind, &s->error);
-	if (rc == OK)
-		rc = read_kind(s, in, kind, limits, a);
-	input_close(in);
-	s->readable = rc == OK;
-}
-
-static void summary_fini(struct summary *s)
-{
-	keyavg_table_fini(&s->table);
-	buf_fini(&s->stacks);
-	xla_table_fini(&s->modules);
-	trace_free(s->trace);
-	window_fini(s->window);
-	mem_free(s->window);
-	arena_fini(&s->arena);
-}
-
 static void sort(struct keyavg_table *kt, const struct answers *a)
 {
 	bool device = false;
@@ -244,7 +86,7 @@ static void sort(struct keyavg_table *kt, const struct answers *a)
 		keyavg_sort(kt, (enum keyavg_column)a->sort);
 		return;
 	}
-	if (a->format == FORMAT_TSV)
+	if (a->format == FORMAT_TSV || a->format == FORMAT_CSV)
 		return; /* as keyavg_table_make leaves it */
 	for (size_t i = 0; i < kt->n; i++)
 		device |= kt->v[i].self_device_ns > 0;
@@ -303,6 +145,19 @@ static void json_skips(struct json_writer *w, const struct trace_skip *v, size_t
 	}
 }
 
+/* What the rows are. */
+static void json_rows(struct json_writer *w, const struct summary *s, const struct answers *a, size_t limit)
+{
+	if (a->by_engine && s->readable)
+		neuron_print_engines_json(s->window, w);
+	else if (a->by_module)
+		xla_print_json(&s->modules, limit, w);
+	else if (a->steps)
+		steps_print_json(&s->steps, limit, w);
+	else
+		keyavg_print_json(&s->table, limit, w);
+}
+
 static void print_json(struct json_writer *w, const struct summary *s, const struct answers *a, size_t limit)
 {
 	const struct trace_skip *empty = trace_report_find(&s->report, TRACE_EMPTY_OBJECT);
@@ -324,51 +179,142 @@ static void print_json(struct json_writer *w, const struct summary *s, const str
 	jw_key_i64(w, "self_cpu_ns", s->table.self_cpu_ns);
 	jw_key_i64(w, "self_device_ns", s->table.self_device_ns);
 	jw_key_i64(w, "orphan_ns", s->table.orphan_ns);
-	if (a->by_engine && s->readable)
-		neuron_print_engines_json(s->window, w);
-	else if (a->by_module)
-		xla_print_json(&s->modules, limit, w);
-	else
-		keyavg_print_json(&s->table, limit, w);
+	json_rows(w, s, a, limit);
 	if (s->window != NULL && s->readable)
 		neuron_print_gauges_json(s->window, w);
 	jw_end(w);
 }
 
-static void print_neuron(const struct summary *s, const struct answers *a, size_t limit, struct buf *out)
+static void print_tsv(const struct summary *s, const struct answers *a, size_t limit, struct buf *out)
 {
-	if (a->by_engine && a->format == FORMAT_TSV)
+	if (a->by_engine)
 		neuron_print_engines_tsv(s->window, out);
-	else if (a->by_engine)
-		neuron_print_engines_table(s->window, out);
-	else if (a->format == FORMAT_TSV)
+	else if (a->by_module)
+		xla_print_tsv(&s->modules, limit, out);
+	else if (a->steps)
+		steps_print_tsv(&s->steps, limit, out);
+	else
 		keyavg_print_tsv(&s->table, limit, out);
-	else if (s->table.n > 0)
-		keyavg_print_table(&s->table, limit, "NEURON", out);
-	if (!a->by_engine && a->format == FORMAT_TABLE)
+}
+
+static const char *device_of(const struct summary *s)
+{
+	if (s->window != NULL)
+		return "NEURON";
+	return s->trace->device != NULL ? s->trace->device : "DEVICE";
+}
+
+static void print_table(struct summary *s, const struct answers *a, size_t limit, struct buf *out)
+{
+	if (a->by_engine)
+		neuron_print_engines_table(s->window, out);
+	else if (a->by_module)
+		xla_print_table(&s->modules, limit, out);
+	else if (a->steps)
+		steps_print_table(&s->steps, limit, cli_colour(stdout), out);
+	else if (s->window == NULL || s->table.n > 0)
+		keyavg_print_table(&s->table, limit, device_of(s), out);
+	if (s->window != NULL && !a->by_engine)
 		neuron_print_gauges(s->window, out);
 }
 
-static void print_text(struct summary *s, const struct answers *a, size_t limit, bool titled, struct buf *out)
+/* ---- all files as one output */
+struct output {
+	const struct answers *a;
+	size_t limit;
+	bool several; /* files: each has its name */
+	size_t n;     /* readable ones so far */
+	struct buf bytes;
+	struct json_writer json;
+	struct pprof_print *pprof;
+};
+
+static void output_begin(struct output *o, const struct answers *a, bool several)
 {
+	int64_t limit = a->limit != LIMIT_UNSET ? a->limit : a->format == FORMAT_TABLE ? LIMIT_TABLE : INT64_MAX;
+
+	*o = (struct output){ .a = a, .limit = (size_t)limit, .several = several };
+	buf_init(&o->bytes, (size_t)2 << 30);
+	jw_init(&o->json, &o->bytes);
+	if (a->format == FORMAT_PPROF)
+		o->pprof = pprof_print_new();
+	if (a->format != FORMAT_JSON && a->format != FORMAT_CHROME)
+		return;
+	jw_object(&o->json);
+	if (a->format == FORMAT_CHROME)
+		jw_key_text(&o->json, "displayTimeUnit", "ms");
+	jw_key_array(&o->json, a->format == FORMAT_JSON ? "files" : "traceEvents");
+}
+
+static void output_csv(struct output *o, const struct summary *s)
+{
+	struct buf tsv;
+
+	buf_init(&tsv, (size_t)2 << 30);
+	print_tsv(s, o->a, o->limit, &tsv);
+	csv_from_tsv(buf_view(&tsv), o->several ? s->name : NULL, o->n == 0, &o->bytes);
+	if (tsv.rc < 0)
+		o->bytes.rc = tsv.rc;
+	buf_fini(&tsv);
+}
+
+static void output_pprof(struct output *o, struct summary *s)
+{
+	const char *file = o->several ? s->name : NULL;
+
+	if (s->window != NULL)
+		pprof_print_window(o->pprof, s->window, file);
+	else
+		pprof_print_trace(o->pprof, &s->calls, file);
+}
+
+static void output_add(struct output *o, struct summary *s)
+{
+	enum format format = (enum format)o->a->format;
+
+	sort(&s->table, o->a);
+	if (format == FORMAT_JSON)
+		print_json(&o->json, s, o->a, o->limit);
 	if (!s->readable)
 		return;
-	if (a->format == FORMAT_FOLDED) { /* of several files all together: no title */
-		buf_str(out, buf_view(&s->stacks));
-		return;
+	if (o->several && (format == FORMAT_TABLE || format == FORMAT_TSV))
+		buf_fmt(&o->bytes, "# %s\n", s->label);
+	switch (format) {
+	case FORMAT_TABLE: print_table(s, o->a, o->limit, &o->bytes); break;
+	case FORMAT_TSV: print_tsv(s, o->a, o->limit, &o->bytes); break;
+	case FORMAT_CSV: output_csv(o, s); break;
+	case FORMAT_PPROF: output_pprof(o, s); break;
+	case FORMAT_CHROME: chrome_print(&s->table, &s->steps, s->name, o->n, o->limit, &o->json); break;
+	case FORMAT_FOLDED: buf_str(&o->bytes, buf_view(&s->stacks)); break; /* of several files below each other */
+	case FORMAT_JSON:
+	case FORMATS: break;
 	}
-	if (titled)
-		buf_fmt(out, "# %s\n", s->label);
-	if (s->window != NULL)
-		print_neuron(s, a, limit, out);
-	else if (a->by_module && a->format == FORMAT_TSV)
-		xla_print_tsv(&s->modules, limit, out);
-	else if (a->by_module)
-		xla_print_table(&s->modules, limit, out);
-	else if (a->format == FORMAT_TSV)
-		keyavg_print_tsv(&s->table, limit, out);
-	else
-		keyavg_print_table(&s->table, limit, s->trace->device != NULL ? s->trace->device : "DEVICE", out);
+	o->n++;
+}
+
+static int output_end(struct output *o, struct err *e)
+{
+	int rc = OK;
+
+	if (o->a->format == FORMAT_JSON || o->a->format == FORMAT_CHROME) {
+		jw_end(&o->json);
+		jw_end(&o->json);
+		rc = jw_finish(&o->json, e);
+		buf_byte(&o->bytes, '\n');
+	}
+	if (o->pprof != NULL && o->n > 0)
+		rc = pprof_print_finish(o->pprof, &o->bytes, e);
+	if (rc == OK)
+		rc = buf_finish(&o->bytes, "the output", e);
+	if (rc == OK && (fwrite(buf_view(&o->bytes).p, 1, o->bytes.n, stdout) != o->bytes.n || fflush(stdout) != 0))
+		rc = err_sys(e, "standard output");
+	return rc;
+}
+
+static void output_fini(struct output *o)
+{
+	buf_fini(&o->bytes);
+	pprof_print_free(o->pprof);
 }
 
 struct tally {
@@ -381,25 +327,22 @@ static void tally_add(struct tally *t, const struct summary *s)
 	t->lost += !s->readable || s->report.n_skips > 0;
 }
 
-static void summarize(char **files, int n, const struct answers *a, struct buf *out, struct json_writer *w,
-	struct tally *t)
+static void summarize(char **files, int n, const struct answers *a, struct output *o, struct tally *t)
 {
+	const struct summary_want want = { .by_engine = a->by_engine, .by_module = a->by_module,
+		.by_step = a->steps,
+		.steps = a->format == FORMAT_CHROME, .calls = a->format == FORMAT_PPROF,
+		.folded = a->format == FORMAT_FOLDED,
+		.stacks_of = a->stacks == STACKS_UNSET ? STACKS_CPU : (enum stacks_of)a->stacks, .more = wanted(a) };
 	const struct trace_limits defaults = TRACE_LIMITS_DEFAULT;
 	struct trace_limits limits = defaults;
-	int64_t limit = a->limit;
 
 	limits.max_output_bytes = (uint64_t)a->max_output;
-	if (limit == LIMIT_UNSET)
-		limit = a->format == FORMAT_TABLE ? LIMIT_TABLE : INT64_MAX;
 	for (int i = 0; i < n; i++) {
 		struct summary s;
 
-		summary_read(&s, files[i], &limits, a);
-		sort(&s.table, a);
-		if (a->format == FORMAT_JSON)
-			print_json(w, &s, a, (size_t)limit);
-		else
-			print_text(&s, a, (size_t)limit, n > 1, out);
+		summary_read(&s, files[i], &want, &limits);
+		output_add(o, &s);
 		warn(&s);
 		tally_add(t, &s);
 		summary_fini(&s);
@@ -420,6 +363,8 @@ const struct opt_command cmd_summarize = {
 		  "(.trace.json.gz, .xplane.pb): HLO ops are device rows.",
 	.examples = "trainspotter summarize trace.json.gz    the table as PyTorch prints it\n"
 		    "trainspotter summarize --format tsv --sort self_cpu_ns a.json b.json    for other programs\n"
+		    "trainspotter summarize --steps trace.json.gz    each step, and what took longest in it\n"
+		    "trainspotter summarize -f pprof trace.json.gz > t.pb.gz; go tool pprof -top t.pb.gz    in other tools\n"
 		    "trainspotter summarize --by-engine profile.json    a Neuron device profile by engine and opcode\n"
 		    "trainspotter summarize --format folded trace.json | flamegraph.pl > trace.svg    a flame graph\n"
 		    "trainspotter summarize --by-module host.xplane.pb    HLO ops by module\n"
@@ -431,22 +376,30 @@ const struct opt_command cmd_summarize = {
 	.run = run,
 };
 
-static int write_out(struct buf *out, struct err *e)
+/* Options that say what the rows are, and the formats that have none. */
+static int check(const struct answers *a, int n_files, struct err *e)
 {
-	int rc = buf_finish(out, "the output", e);
+	int views = a->by_engine + a->by_module + a->steps;
 
-	if (rc == OK && (fwrite(out->p == NULL ? "" : out->p, 1, out->n, stdout) != out->n || fflush(stdout) != 0))
-		rc = err_sys(e, "standard output");
-	return rc;
+	if (n_files == 0)
+		return err_set(e, E_USAGE, "a FILE is missing (\"-\" is standard input)");
+	if (views > 1)
+		return err_set(e, E_USAGE, "--by-engine, --by-module and --steps are different tables: choose one");
+	if (views > 0 && (a->format == FORMAT_PPROF || a->format == FORMAT_CHROME))
+		return err_set(e, E_USAGE, "--format %s is of all ops%s: leave out --by-engine, --by-module and --steps",
+			format_names[a->format], a->format == FORMAT_CHROME ? " and steps" : "");
+	if (a->format == FORMAT_PPROF && isatty(STDOUT_FILENO))
+		return err_set(e, E_USAGE, "a pprof profile is no text: send it into a file (> profile.pb.gz)");
+	return OK;
 }
 
 static int run(int argc, char **argv)
 {
-	struct answers a = { .sort = SORT_UNSET, .limit = LIMIT_UNSET, .stacks = STACKS_UNSET, .max_output = INT64_C(64) << 30 };
+	struct answers a = { .sort = SORT_UNSET, .limit = LIMIT_UNSET, .stacks = STACKS_UNSET,
+		.max_output = INT64_C(64) << 30 };
 	struct tally t = { 0 };
-	struct json_writer w;
 	struct err e = { 0 };
-	struct buf out;
+	struct output o;
 	int n = 0, rc;
 
 	rc = opt_parse(&cmd_summarize, "trainspotter", argc, argv, &a, &n, &e);
@@ -454,26 +407,14 @@ static int run(int argc, char **argv)
 		rc = err_set(&e, E_USAGE, "--stacks has a format of its own, folded");
 	if (rc == OK && a.stacks != STACKS_UNSET)
 		a.format = FORMAT_FOLDED;
-	if (rc == OK && n == 0)
-		rc = err_set(&e, E_USAGE, "a FILE is missing (\"-\" is standard input)");
+	if (rc == OK)
+		rc = check(&a, n, &e);
 	if (rc < 0)
 		return cmd_trouble(&cmd_summarize, &e);
-	buf_init(&out, (size_t)2 << 30);
-	jw_init(&w, &out);
-	if (a.format == FORMAT_JSON) {
-		jw_object(&w);
-		jw_key_array(&w, "files");
-	}
-	summarize(argv, n, &a, &out, &w, &t);
-	if (a.format == FORMAT_JSON) {
-		jw_end(&w);
-		jw_end(&w);
-		rc = jw_finish(&w, &e);
-		buf_byte(&out, '\n');
-	}
-	if (rc == OK)
-		rc = write_out(&out, &e);
-	buf_fini(&out);
+	output_begin(&o, &a, n > 1);
+	summarize(argv, n, &a, &o, &t);
+	rc = output_end(&o, &e);
+	output_fini(&o);
 	if (rc < 0)
 		return cmd_trouble(&cmd_summarize, &e);
 	if (t.read == 0)

@@ -1,6 +1,7 @@
 bin_PROGRAMS += trainspotter
 trainspotter_SOURCES = \
 	cli/chart.c cli/chart.h \
+	cli/chrome_print.c cli/chrome_print.h \
 	cli/cmd.c cli/cmd.h \
 	cli/cmd_alerts.c \
 	cli/cmd_compare.c \
@@ -13,13 +14,19 @@ trainspotter_SOURCES = \
 	cli/cmd_top.c \
 	cli/cmd_trend.c \
 	cli/cmd_windows.c \
+	cli/csv.c cli/csv.h \
 	cli/diff_side.c cli/diff_side.h \
 	cli/keyavg_print.c cli/keyavg_print.h \
 	cli/main.c \
 	cli/neuron_print.c cli/neuron_print.h \
 	cli/ops.c cli/ops.h \
 	cli/optable_file.c cli/optable_file.h \
+	cli/pprof.c cli/pprof.h \
+	cli/pprof_print.c cli/pprof_print.h \
+	cli/progress.c cli/progress.h \
 	cli/remote.c cli/remote.h \
+	cli/steps_print.c cli/steps_print.h \
+	cli/summary.c cli/summary.h \
 	cli/table.c cli/table.h \
 	cli/xla_print.c cli/xla_print.h
 trainspotter_LDADD = \

@@ -123,7 +123,7 @@ void neuron_print_engines_table(const struct window *w, struct buf *out)
 		all_ns = ns_add(all_ns, row.op->device_total_ns);
 	for (size_t i = 0; next_engine(w, &i, &row);)
 		engine_cells(t, &row, all_ns);
-	table_print_to(t, out);
+	table_print_to(t, out, false);
 	table_free(t);
 }
 
@@ -162,7 +162,7 @@ void neuron_print_gauges(const struct window *w, struct buf *out)
 	t = table_new(columns, COUNT(columns));
 	for (size_t i = 0; i < w->n_gauges; i++)
 		gauge_cells(t, &w->gauges[i]);
-	table_print_to(t, out);
+	table_print_to(t, out, false);
 	table_free(t);
 }
 

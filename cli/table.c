@@ -150,6 +150,20 @@ void table_print(const struct table *t, FILE *out, bool colour)
 	mem_free(widths);
 }
 
+void table_print_to(const struct table *t, struct buf *out, bool colour)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (f == NULL)
+		return;
+	table_print(t, f, colour);
+	if (fclose(f) == 0)
+		buf_add(out, text, n);
+	free(text);
+}
+
 bool cli_colour(FILE *out)
 {
 	const char *no = getenv("NO_COLOR");
@@ -189,18 +203,4 @@ void cli_put_filled(FILE *out, struct str text, size_t indent, size_t at)
 		cli_put(out, word);
 	}
 	fputc('\n', out);
-}
-
-void table_print_to(const struct table *t, struct buf *out)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-
-	if (f == NULL)
-		return;
-	table_print(t, f, false);
-	if (fclose(f) == 0)
-		buf_add(out, text, n);
-	free(text);
 }

@@ -28,7 +28,7 @@ void table_free(struct table *t);
 void table_cell(struct table *t, struct str text, enum table_paint paint);
 void table_cell_fmt(struct table *t, enum table_paint paint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void table_print(const struct table *t, FILE *out, bool colour);
-void table_print_to(const struct table *t, struct buf *out); /* without colour */
+void table_print_to(const struct table *t, struct buf *out, bool colour);
 
 bool cli_colour(FILE *out);
 

@@ -75,6 +75,6 @@ void xla_print_table(struct xla_table *xt, size_t limit, struct buf *out)
 		all_ns = ns_add(all_ns, xt->v[i].total_ns);
 	for (size_t i = 0; i < upto(xt, limit); i++)
 		row_cells(t, &xt->v[i], all_ns);
-	table_print_to(t, out);
+	table_print_to(t, out, false);
 	table_free(t);
 }

@@ -15,17 +15,23 @@ tests_unit_cli_test_cli_SOURCES = \
 	cli/cmd_top.c \
 	cli/cmd_trend.c \
 	cli/cmd_windows.c \
+	cli/csv.c \
 	cli/ops.c \
 	cli/optable_file.c \
+	cli/pprof.c \
+	cli/progress.c \
 	cli/remote.c \
 	cli/table.c \
 	tests/unit/cli/fake_http.c tests/unit/cli/fake_http.h \
 	tests/unit/cli/main.c \
 	tests/unit/cli/test_chart.c \
+	tests/unit/cli/test_csv.c \
 	tests/unit/cli/test_optable_file.c \
+	tests/unit/cli/test_pprof.c \
+	tests/unit/cli/test_progress.c \
 	tests/unit/cli/test_remote.c \
 	tests/unit/cli/test_table.c
-tests_unit_cli_test_cli_LDADD = net/libnet.a $(LINK_FLOOR2)
+tests_unit_cli_test_cli_LDADD = net/libnet.a $(LINK_TRACE)
 tests_unit_cli_test_diff_data_SOURCES = \
 	cli/diff_side.c \
 	cli/optable_file.c \

@@ -1,0 +1,176 @@
+#include "cli/pprof.h"
+
+#include "base/arena.h"
+#include "base/enc.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/must.h"
+#include "trace/gzip.h"
+
+enum { BYTES_MAX = 1 << 30, NAMES_MAX = 4 << 20, MESSAGE_MAX = 64 << 20 };
+
+enum profile_field { P_SAMPLE_TYPE = 1, P_SAMPLE = 2, P_LOCATION = 4, P_FUNCTION = 5, P_STRING = 6, P_TIME = 9,
+	P_DURATION = 10, P_DEFAULT_TYPE = 14 };
+enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
+enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3, LABEL_KEY = 1, LABEL_TEXT = 2 };
+enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1 };
+enum { FUNCTION_ID = 1, FUNCTION_NAME = 2 };
+enum wire { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+
+struct pprof {
+	const struct pprof_type *types;
+	size_t n_types;
+	struct arena arena;
+	struct intern texts;	 /* the string table */
+	struct intern functions; /* names; id n is function n + 1 */
+	struct buf samples, message, packed;
+	bool full;
+};
+
+/* ---- the encoding */
+static void put_varint(struct buf *b, uint64_t v)
+{
+	uint8_t bytes[ENC_VARINT_MAX];
+
+	buf_add(b, bytes, enc_put_varint(bytes, v));
+}
+
+static void put_tag(struct buf *b, int field, enum wire wire)
+{
+	put_varint(b, (uint64_t)field << 3 | wire);
+}
+
+static void put_number(struct buf *b, int field, int64_t v)
+{
+	if (v == 0)
+		return; /* as proto3 has it */
+	put_tag(b, field, WIRE_VARINT);
+	put_varint(b, (uint64_t)v);
+}
+
+static void put_bytes(struct buf *b, int field, struct str bytes)
+{
+	put_tag(b, field, WIRE_BYTES);
+	put_varint(b, bytes.n);
+	buf_str(b, bytes);
+}
+
+/* ---- building */
+struct pprof *pprof_new(const struct pprof_type *types, size_t n)
+{
+	struct pprof *p = mem_get(sizeof(*p));
+
+	must(n > 0 && n <= PPROF_VALUES_MAX);
+	p->types = types;
+	p->n_types = n;
+	arena_init(&p->arena, BYTES_MAX);
+	intern_init(&p->texts, &p->arena, NAMES_MAX);
+	intern_init(&p->functions, &p->arena, NAMES_MAX);
+	intern_id(&p->texts, STR(""));
+	buf_init(&p->samples, BYTES_MAX);
+	buf_init(&p->message, MESSAGE_MAX);
+	buf_init(&p->packed, MESSAGE_MAX);
+	return p;
+}
+
+void pprof_free(struct pprof *p)
+{
+	if (p == NULL)
+		return;
+	intern_fini(&p->texts);
+	intern_fini(&p->functions);
+	arena_fini(&p->arena);
+	buf_fini(&p->samples);
+	buf_fini(&p->message);
+	buf_fini(&p->packed);
+	mem_free(p);
+}
+
+static int64_t text_id(struct pprof *p, struct str text)
+{
+	uint32_t id = intern_id(&p->texts, text);
+
+	p->full |= id == INTERN_NONE;
+	return id == INTERN_NONE ? 0 : id;
+}
+
+static uint64_t location_id(struct pprof *p, struct str name)
+{
+	uint32_t id = intern_id(&p->functions, name);
+
+	p->full |= id == INTERN_NONE;
+	return id == INTERN_NONE ? 0 : (uint64_t)id + 1;
+}
+
+static void put_labels(struct pprof *p, const struct pprof_label *labels, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		buf_reset(&p->packed);
+		put_number(&p->packed, LABEL_KEY, text_id(p, str_of(labels[i].key)));
+		put_number(&p->packed, LABEL_TEXT, text_id(p, labels[i].value));
+		put_bytes(&p->message, SAMPLE_LABEL, buf_view(&p->packed));
+	}
+}
+
+void pprof_sample(struct pprof *p, const struct str *frames, size_t n_frames, const int64_t *values,
+	const struct pprof_label *labels, size_t n_labels)
+{
+	buf_reset(&p->message);
+	buf_reset(&p->packed);
+	for (size_t i = 0; i < n_frames; i++)
+		put_varint(&p->packed, location_id(p, frames[i]));
+	put_bytes(&p->message, SAMPLE_LOCATIONS, buf_view(&p->packed));
+	buf_reset(&p->packed);
+	for (size_t i = 0; i < p->n_types; i++)
+		put_varint(&p->packed, (uint64_t)values[i]);
+	put_bytes(&p->message, SAMPLE_VALUES, buf_view(&p->packed));
+	put_labels(p, labels, n_labels);
+	put_bytes(&p->samples, P_SAMPLE, buf_view(&p->message));
+}
+
+/* ---- the end */
+static void put_types(struct pprof *p)
+{
+	for (size_t i = 0; i < p->n_types; i++) {
+		buf_reset(&p->message);
+		put_number(&p->message, VALUE_TYPE, text_id(p, str_of(p->types[i].type)));
+		put_number(&p->message, VALUE_UNIT, text_id(p, str_of(p->types[i].unit)));
+		put_bytes(&p->samples, P_SAMPLE_TYPE, buf_view(&p->message));
+	}
+}
+
+static void put_function(struct pprof *p, uint32_t at)
+{
+	int64_t id = (int64_t)at + 1;
+
+	buf_reset(&p->packed);
+	put_number(&p->packed, LINE_FUNCTION, id);
+	buf_reset(&p->message);
+	put_number(&p->message, LOCATION_ID, id);
+	put_bytes(&p->message, LOCATION_LINE, buf_view(&p->packed));
+	put_bytes(&p->samples, P_LOCATION, buf_view(&p->message));
+	buf_reset(&p->message);
+	put_number(&p->message, FUNCTION_ID, id);
+	put_number(&p->message, FUNCTION_NAME, text_id(p, intern_name(&p->functions, at)));
+	put_bytes(&p->samples, P_FUNCTION, buf_view(&p->message));
+}
+
+int pprof_finish(struct pprof *p, int64_t start_ns, int64_t dur_ns, size_t default_type, struct buf *out, struct err *e)
+{
+	int rc;
+
+	put_types(p);
+	for (uint32_t i = 0; i < intern_count(&p->functions); i++)
+		put_function(p, i);
+	put_number(&p->samples, P_TIME, start_ns);
+	put_number(&p->samples, P_DURATION, dur_ns);
+	put_number(&p->samples, P_DEFAULT_TYPE, text_id(p, str_of(p->types[default_type].type)));
+	for (uint32_t i = 0; i < intern_count(&p->texts); i++)
+		put_bytes(&p->samples, P_STRING, intern_name(&p->texts, i));
+	if (p->full)
+		return err_set(e, E_LIMIT, "more names than fit into a profile");
+	rc = buf_finish(&p->message, "a sample of the profile", e);
+	if (rc == OK)
+		rc = buf_finish(&p->samples, "the profile", e);
+	return rc == OK ? gzip_pack(buf_view(&p->samples), out, e) : rc;
+}

@@ -1,0 +1,181 @@
+#include "cli/summary.h"
+
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/neuron_print.h"
+#include "cli/progress.h"
+#include "trace/dialect.h"
+#include "trace/neuron.h"
+
+enum { ARENA_BYTES_MAX = 1 << 30 };
+
+/* What is made of a trace besides the table, in the same pass. */
+struct extras {
+	struct steps *steps;	   /* NULL where they are not wanted */
+	struct pprof_calls *calls; /* the same */
+};
+
+static void extras_add(void *arg, const struct keyavg_call *call)
+{
+	const struct extras *x = arg;
+
+	if (x->steps != NULL)
+		steps_add(x->steps, call);
+	if (x->calls != NULL)
+		pprof_calls_add(x->calls, call);
+}
+
+static int make_tables(struct summary *s, const struct summary_want *want)
+{
+	struct extras x = { 0 };
+	int rc;
+
+	x.steps = want->steps || want->by_step ? steps_new(s->trace) : NULL;
+	x.calls = want->calls ? &s->calls : NULL;
+	s->calls.t = s->trace;
+	rc = keyavg_table_make_and(&s->table, s->trace, extras_add, &x, &s->error);
+	if (rc == OK && x.steps != NULL)
+		rc = steps_finish(x.steps, &s->steps, &s->error);
+	if (rc == OK && s->calls.shares.full)
+		rc = err_set(&s->error, E_NOMEM, "no memory for the calls of a profile");
+	if (rc == OK && want->by_module && s->trace->xla != NULL)
+		rc = xla_table_make(&s->modules, s->trace, &s->error);
+	steps_free(x.steps);
+	return rc;
+}
+
+static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct summary_want *want,
+	const struct trace_limits *limits, struct progress *p)
+{
+	int rc = want->more == 0
+			 ? dialect_read(kind, in, s->name, limits, NULL, &s->report, &s->trace, &s->error)
+			 : trace_read_more(in, s->name, limits, want->more, NULL, &s->report, &s->trace, &s->error);
+
+	progress_say(p, "adding up");
+	return rc == OK ? make_tables(s, want) : rc;
+}
+
+static int read_stacks(struct summary *s, struct input *in, enum probe_kind kind, const struct summary_want *want,
+	const struct trace_limits *limits, struct progress *p)
+{
+	const struct summary_want more = { .more = kind != PROBE_XPLANE && kind != PROBE_XLA_TRACE ? TRACE_PYTHON : 0 };
+	int rc;
+
+	if (probe_is_neuron(kind) || want->by_engine || want->by_module)
+		return err_set(&s->error, E_FORMAT, "%s: stacks are of traces whose calls stand in each other, and this is %s",
+			s->name, probe_sentence(kind));
+	rc = read_trace(s, in, kind, &more, limits, p);
+	if (rc == OK)
+		rc = stacks_print(s->trace, want->stacks_of, &s->stacks, &s->error);
+	return rc == OK ? buf_finish(&s->stacks, "the stacks", &s->error) : rc;
+}
+
+static int read_neuron(struct summary *s, struct input *in, enum probe_kind kind)
+{
+	int rc;
+
+	s->window = mem_get(sizeof(*s->window));
+	rc = neuron_read(kind, &s->arena, in, s->name, s->window, &s->report, &s->error);
+	if (rc == OK)
+		neuron_rows_make(&s->table, s->window, &s->arena);
+	return rc;
+}
+
+/* Is this the kind of file that an option is for? */
+static int check_kind(struct summary *s, enum probe_kind kind, const struct summary_want *want)
+{
+	const char *what = probe_sentence(kind);
+
+	if (want->by_engine && kind != PROBE_NEURON_DEVICE)
+		return err_set(&s->error, E_FORMAT, "%s: --by-engine is for Neuron device profiles, and this is %s", s->name, what);
+	if (want->by_module && (s->trace == NULL || s->trace->xla == NULL))
+		return err_set(&s->error, E_FORMAT, "%s: --by-module is for traces of JAX and PyTorch/XLA, and this is %s",
+			s->name, what);
+	if (want->by_step && probe_is_neuron(kind))
+		return err_set(&s->error, E_FORMAT, "%s: --steps is for traces, and this is %s", s->name, what);
+	return OK;
+}
+
+static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, const struct summary_want *want,
+	const struct trace_limits *limits)
+{
+	struct progress p;
+	const struct trace_watcher watcher = { progress_block, &p };
+	int rc = OK;
+
+	if (want->more != 0 && !want->folded && (probe_is_neuron(kind) || kind == PROBE_XPLANE || kind == PROBE_XLA_TRACE))
+		return err_set(&s->error, E_FORMAT, "%s: --by-shape, --memory and --python are for PyTorch traces, and this is %s",
+			s->name, probe_sentence(kind));
+	progress_begin(&p, s->label, NULL);
+	input_watch(in, &watcher);
+	if (!probe_is_neuron(kind)) {
+		input_without_hash(in);
+		input_ahead(in);
+	}
+	if (want->folded)
+		rc = read_stacks(s, in, kind, want, limits, &p);
+	else if (probe_is_neuron(kind))
+		rc = read_neuron(s, in, kind);
+	else if (!want->by_engine)
+		rc = read_trace(s, in, kind, want, limits, &p);
+	progress_over(&p);
+	return rc == OK && !want->folded ? check_kind(s, kind, want) : rc;
+}
+
+static int open_input(struct input **in, const char *path, const struct trace_limits *limits, struct err *e)
+{
+	if (str_eq(str_of(path), STR("-")))
+		return input_open_fd(in, STDIN_FILENO, "standard input", limits, e);
+	return input_open(in, path, limits, e);
+}
+
+static const char *label_of(struct arena *a, const char *name)
+{
+	size_t n = strlen(name);
+	char *label = arena_get(a, n + 1);
+
+	if (label == NULL)
+		return "?";
+	label[str_tame(name, n, label)] = '\0';
+	return label;
+}
+
+static void init(struct summary *s, const char *name)
+{
+	*s = (struct summary){ 0 };
+	arena_init(&s->arena, ARENA_BYTES_MAX);
+	buf_init(&s->stacks, ARENA_BYTES_MAX);
+	s->name = arena_text(&s->arena, name).p;
+	s->label = label_of(&s->arena, name);
+}
+
+void summary_read(struct summary *s, const char *path, const struct summary_want *want,
+	const struct trace_limits *limits)
+{
+	enum probe_kind kind = PROBE_UNKNOWN;
+	struct input *in = NULL;
+	int rc;
+
+	init(s, str_eq(str_of(path), STR("-")) ? "standard input" : path);
+	rc = open_input(&in, path, limits, &s->error);
+	if (rc == OK)
+		rc = probe_input(in, s->name, &kind, &s->error);
+	if (rc == OK)
+		rc = read_kind(s, in, kind, want, limits);
+	input_close(in);
+	s->readable = rc == OK;
+}
+
+void summary_fini(struct summary *s)
+{
+	keyavg_table_fini(&s->table);
+	xla_table_fini(&s->modules);
+	step_table_fini(&s->steps);
+	shares_fini(&s->calls.shares);
+	buf_fini(&s->stacks);
+	trace_free(s->trace);
+	window_fini(s->window);
+	mem_free(s->window);
+	arena_fini(&s->arena);
+}

@@ -1,0 +1,49 @@
+/* summary.h — one file read for `trainspotter summarize`, whatever wrote it: the table, and what else was asked for.
+ * Runs on: the main thread. Memory: trace/reader.h, trace/keyavg.h. */
+#ifndef CLI_SUMMARY_H
+#define CLI_SUMMARY_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cli/pprof_print.h"
+#include "profile/window.h"
+#include "trace/input.h"
+#include "trace/keyavg.h"
+#include "trace/report.h"
+#include "trace/stacks.h"
+#include "trace/steps.h"
+#include "trace/xla.h"
+
+struct summary_want {
+	bool by_engine, by_module, by_step; /* only files that have them are any good then */
+	bool steps;			    /* where the file has them */
+	bool calls; /* for a pprof profile */
+	bool folded; /* stacks of calls */
+	enum stacks_of stacks_of;
+	unsigned more; /* TRACE_…: of PyTorch traces only */
+};
+
+struct summary {
+	const char *name;	/* in the arena */
+	const char *label;	/* the name as a terminal may see it; in the arena */
+	struct trace *trace;	/* NULL for a Neuron file */
+	struct window *window;	/* NULL for a trace */
+	struct arena arena;	/* the window's */
+	struct keyavg_table table;
+	struct xla_table modules; /* where they are wanted, as the next three */
+	struct step_table steps;
+	struct pprof_calls calls;
+	struct buf stacks;
+	struct trace_report report;
+	bool readable;
+	struct err error; /* why it is not readable */
+};
+
+/* The file; "-" is standard input. */
+void summary_read(struct summary *s, const char *path, const struct summary_want *want,
+	const struct trace_limits *limits);
+void summary_fini(struct summary *s);
+
+#endif

@@ -1,0 +1,150 @@
+#include "cli/pprof.h"
+
+#include <check.h>
+#include <inttypes.h>
+
+#include "base/enc.h"
+#include "trace/input.h"
+
+Suite *suite_pprof(void);
+
+static const struct pprof_type types[] = { { "calls", "count" }, { "device", "nanoseconds" } };
+
+/* The message of a profile, read back through the reader of gzip. */
+static void unpack(struct str packed, struct buf *out)
+{
+	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
+	struct trace_report report = { 0 };
+	struct input *in = NULL;
+	struct err e = { 0 };
+	struct str block;
+
+	ck_assert_int_eq(input_open_memory(&in, packed, "profile", &limits, &e), OK);
+	do {
+		ck_assert_int_eq(input_next(in, &block, &e), OK);
+		buf_str(out, block);
+	} while (block.n > 0);
+	input_report(in, &report);
+	ck_assert_uint_eq(report.n_skips + report.n_notes, 0);
+	ck_assert_uint_lt(report.raw_bytes, 1 << 20);
+	input_close(in);
+}
+
+static uint64_t varint(struct str *s)
+{
+	uint64_t v = 0;
+	size_t n = enc_get_varint((const uint8_t *)s->p, s->n, &v);
+
+	ck_assert_uint_gt(n, 0);
+	*s = str_from(*s, n);
+	return v;
+}
+
+/* "field=number" and "field{…}" of a message; depth: levels that are messages. */
+static void tell(struct str message, unsigned depth, struct buf *out)
+{
+	while (message.n > 0) {
+		uint64_t tag = varint(&message), v = varint(&message);
+
+		if ((tag & 7) == 0) {
+			buf_fmt(out, "%" PRIu64 "=%" PRId64 " ", tag >> 3, (int64_t)v);
+			continue;
+		}
+		ck_assert_uint_eq(tag & 7, 2);
+		ck_assert_uint_le(v, message.n);
+		buf_fmt(out, "%" PRIu64 "{", tag >> 3);
+		if (tag >> 3 == 6 && depth == 2) {
+			buf_str(out, str_upto(message, v));
+		} else if (depth == 0 || (depth == 1 && (tag >> 3) < 3)) { /* packed numbers */
+			for (struct str packed = str_upto(message, v); packed.n > 0;)
+				buf_fmt(out, "%" PRId64 " ", (int64_t)varint(&packed));
+		} else {
+			tell(str_upto(message, v), depth - 1, out);
+		}
+		buf_text(out, "}\n");
+		message = str_from(message, v);
+	}
+}
+
+START_TEST(a_profile_has_types_samples_locations_functions_and_texts)
+{
+	const struct str in_op[] = { STR("kernel"), STR("aten::mm") };
+	const int64_t values[] = { 3, 1000 }, other[] = { 1, -5 };
+	const struct pprof_label label = { "on", STR("device") };
+	struct pprof *p = pprof_new(types, COUNT(types));
+	struct buf packed, message, said;
+	struct err e = { 0 };
+
+	buf_init(&packed, 1 << 20);
+	buf_init(&message, 1 << 20);
+	buf_init(&said, 1 << 20);
+	pprof_sample(p, in_op, 2, values, &label, 1);
+	pprof_sample(p, in_op + 1, 1, other, NULL, 0);
+	ck_assert_int_eq(pprof_finish(p, 5000, 70, 1, &packed, &e), OK);
+	unpack(buf_view(&packed), &message);
+	tell(buf_view(&message), 2, &said);
+	ck_assert_str_eq(buf_view(&said).p, "2{1{1 2 }\n2{3 1000 }\n3{1=1 2=2 }\n}\n" /* a kernel in an op */
+					    "2{1{2 }\n2{1 -5 }\n}\n"
+					    "1{1=3 2=4 }\n1{1=2 2=5 }\n"
+					    "4{1=1 4{1=1 }\n}\n5{1=1 2=6 }\n"
+					    "4{1=2 4{1=2 }\n}\n5{1=2 2=7 }\n"
+					    "9=5000 10=70 14=2 "
+					    "6{}\n6{on}\n6{device}\n6{calls}\n6{count}\n6{nanoseconds}\n6{kernel}\n6{aten::mm}\n");
+	buf_fini(&packed);
+	buf_fini(&message);
+	buf_fini(&said);
+	pprof_free(p);
+}
+END_TEST
+
+START_TEST(a_large_profile_comes_back_whole)
+{
+	struct pprof *p = pprof_new(types, COUNT(types));
+	struct buf packed, message;
+	struct err e = { 0 };
+
+	buf_init(&packed, 64 << 20);
+	buf_init(&message, 64 << 20);
+	for (int i = 0; i < 30000; i++) {
+		char name[32];
+		const int64_t values[] = { 1, i };
+		struct str frame = { name, (size_t)snprintf(name, sizeof(name), "aten::op_%d", i * 7919 % 30000) };
+
+		pprof_sample(p, &frame, 1, values, NULL, 0);
+	}
+	ck_assert_int_eq(pprof_finish(p, 0, 0, 0, &packed, &e), OK);
+	unpack(buf_view(&packed), &message);
+	ck_assert_uint_gt(message.n, 1 << 20);
+	ck_assert(str_contains(buf_view(&message), STR("aten::op_29999")));
+	buf_fini(&packed);
+	buf_fini(&message);
+	pprof_free(p);
+}
+END_TEST
+
+START_TEST(no_samples_are_a_profile_too)
+{
+	struct pprof *p = pprof_new(types, 1);
+	struct buf packed;
+	struct err e = { 0 };
+
+	buf_init(&packed, 1 << 20);
+	ck_assert_int_eq(pprof_finish(p, 0, 0, 0, &packed, &e), OK);
+	ck_assert_uint_gt(packed.n, 20);
+	buf_fini(&packed);
+	pprof_free(p);
+	pprof_free(NULL);
+}
+END_TEST
+
+Suite *suite_pprof(void)
+{
+	Suite *s = suite_create("cli/pprof");
+	TCase *tc = tcase_create("pprof");
+
+	tcase_add_test(tc, a_profile_has_types_samples_locations_functions_and_texts);
+	tcase_add_test(tc, a_large_profile_comes_back_whole);
+	tcase_add_test(tc, no_samples_are_a_profile_too);
+	suite_add_tcase(s, tc);
+	return s;
+}
