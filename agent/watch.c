@@ -208,13 +208,22 @@ static void scan_folder(struct watch *w, size_t folder, int64_t now_ns)
 	closedir(d);
 }
 
+/* Asked for each time: the path may lead to another folder by now (renamed and made anew, mounted over), which the watch on
+ * the old one does not tell. */
+static void watch_folder_anew(struct watch *w, size_t i)
+{
+	int wd = inotify_add_watch(w->fd, w->conf[i].dir, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR);
+
+	if (w->folders[i].wd >= 0 && w->folders[i].wd != wd)
+		inotify_rm_watch(w->fd, w->folders[i].wd);
+	w->folders[i].wd = wd;
+}
+
 static void rescan(struct watch *w, int64_t now_ns)
 {
 	w->too_many = false;
 	for (size_t i = 0; i < w->n_folders; i++) {
-		if (w->folders[i].wd < 0)
-			w->folders[i].wd = inotify_add_watch(w->fd, w->conf[i].dir,
-				IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR);
+		watch_folder_anew(w, i);
 		scan_folder(w, i, now_ns);
 	}
 	w->scanned = true;

@@ -284,6 +284,21 @@ START_TEST(a_sidecar_goes_when_its_trace_has_been_gone_for_a_day)
 }
 END_TEST
 
+START_TEST(a_folder_that_was_renamed_and_made_anew_is_watched_again)
+{
+	start();
+	ck_assert_int_eq(rename(folder_path("in"), folder_path("old")), 0);
+	ck_assert_int_eq(mkdir(folder_path("in"), 0700), 0);
+	later(rescan);
+	move_in("old/a.json", "x");
+	move_in("in/b.json", "x");
+	later(1);
+	ck_assert(watch_next(w, now, &file)); /* inotify has it, of the new folder */
+	ck_assert_str_eq(file.path, folder_path("in/b.json"));
+	ck_assert(!watch_next(w, now, &file));
+}
+END_TEST
+
 /* Dies at the point while it puts away the one trace in the folder, which has a sidecar; says what is left. */
 static void die_at(const char *point)
 {
@@ -376,6 +391,7 @@ Suite *suite_watch(void)
 	tcase_add_test(tc, a_file_that_is_given_back_comes_again_after_its_delay);
 	tcase_add_test(tc, a_file_that_vanishes_is_forgotten);
 	tcase_add_test(tc, a_folder_that_comes_later_is_found_by_the_rescan);
+	tcase_add_test(tc, a_folder_that_was_renamed_and_made_anew_is_watched_again);
 	tcase_add_test(tc, a_sidecar_goes_when_its_trace_has_been_gone_for_a_day);
 	tcase_add_test(tc, a_sidecar_that_a_kill_left_behind_is_gone_before_another_trace_could_take_it);
 	tcase_add_test(tc, a_sidecar_that_was_written_after_the_kill_stays);
