@@ -12,6 +12,7 @@
 #include "agent/keep.h"
 #include "agent/worker.h"
 #include "base/clock.h"
+#include "base/crash.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/vec.h"
@@ -430,8 +431,10 @@ static void not_there(struct kineto *k, struct capture *w, int64_t now_ns)
 	w->due_ns = now_ns + look_every_ns;
 	if (w->state == CAPTURE_GIVEN_UP) {
 		w->due_ns = now_ns + sockets_every_ns;
-		if (now_ns - w->deadline_ns > late_max_ns || w->adopted)
+		if (now_ns - w->deadline_ns > late_max_ns || w->adopted) {
+			remove_tmp(w);
 			drop(k, w);
+		}
 		return;
 	}
 	end = judge_missing(k, w, &wait);
@@ -527,6 +530,7 @@ static void remove_trace(const struct capture *w)
 	if (unlink(w->path) < 0 && errno != ENOENT)
 		log_error("kineto.stuck", "file=\"%s\" err=\"%s\" cure=\"the agent needs the right to write in that folder\"",
 			w->path, strerror(errno));
+	crash_point("kineto.removed");
 }
 
 void kineto_done(struct kineto *k, uint64_t key, bool has_device)

@@ -276,49 +276,73 @@ static bool first_shipped(void)
 	return fake_http.n_asks >= 1;
 }
 
+static void write_kineto_config(char name[64])
+{
+	char more[200];
+
+	snprintf(name, 64, "trainspotter-test-%ld", (long)getpid());
+	snprintf(more, sizeof(more), "kineto:\n  enabled: yes\n  socket: %s\n  interval: 1s\n  min_age: 0s\n  service: od\n",
+		name);
+	write_config(more);
+	options.once = false;
+}
+
 /* The client's part of one window: it polls until it is asked, and writes what it is told to. */
-static void serve_window(struct fake_client *c, struct str what)
+static void serve_window(struct fake_client *c, struct str what, char path[PATH_MAX])
 {
 	enum fake_answer got = FAKE_SILENCE;
-	char path[PATH_MAX];
 
 	for (int i = 0; i < 400 && got != FAKE_WINDOW; i++) {
 		got = fake_client_poll(c);
 		clock_sleep_ns(20 * NS_PER_MS);
 	}
 	ck_assert_int_eq(got, FAKE_WINDOW);
-	snprintf(path, sizeof(path), "%s", fake_client_path(c));
+	snprintf(path, PATH_MAX, "%s", fake_client_path(c));
 	fake_client_write(c, what);
+}
+
+static void wait_until_gone(const char *path)
+{
 	for (int i = 0; i < 400 && file_exists(path); i++)
 		clock_sleep_ns(20 * NS_PER_MS);
 	ck_assert(!file_exists(path));
 }
 
+/* It goes on polling until its trace is gone. */
+static void see_it_go(struct fake_client *c, const char *path)
+{
+	for (int i = 0; i < 400 && file_exists(path); i++) {
+		fake_client_poll(c);
+		clock_sleep_ns(20 * NS_PER_MS);
+	}
+	ck_assert(!file_exists(path));
+}
+
 START_TEST(a_process_that_polls_is_profiled_on_schedule_and_its_windows_are_shipped)
 {
-	char more[200], name[64];
+	char name[64], path[PATH_MAX];
 	struct agent_conf cf;
 	struct agent *a = NULL;
 	struct fake_client c;
 	pthread_t thread;
 	void *status;
 
-	snprintf(name, sizeof(name), "trainspotter-test-%ld", (long)getpid());
-	snprintf(more, sizeof(more), "kineto:\n  enabled: yes\n  socket: %s\n  interval: 1s\n  min_age: 0s\n  service: od\n",
-		name);
-	write_config(more);
-	options.once = false;
+	write_kineto_config(name);
 	ck_assert_msg(agent_conf_load(&cf, &options, &e) == OK, "%s", e.text);
 	ck_assert_int_eq(agent_open(&a, &cf, &options, &e), OK);
 	ck_assert_int_eq(pthread_create(&thread, NULL, run_agent, a), 0);
 	fake_client_open(&c, "", "", name);
-	serve_window(&c, STR("empty"));
+	serve_window(&c, STR("empty"), path);
+	wait_until_gone(path);
 	ck_assert_uint_eq(windows_sent(), 0);
-	serve_window(&c, STR("bad"));
+	serve_window(&c, STR("bad"), path);
+	wait_until_gone(path);
 	ck_assert_uint_eq(folder_count("state/bad", ".json"), 1);
-	serve_window(&c, STR("one"));
+	serve_window(&c, STR("one"), path);
+	wait_until_gone(path);
 	wait_for(first_shipped);
-	serve_window(&c, STR("two"));
+	serve_window(&c, STR("two"), path);
+	wait_until_gone(path);
 	wait_for(second_shipped);
 	kill(getpid(), SIGTERM);
 	pthread_join(thread, &status);
@@ -411,6 +435,53 @@ START_TEST(a_kill_at_any_point_leaves_every_window_stored_exactly_once)
 }
 END_TEST
 
+static pid_t fork_agent(const char *crash_at)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (crash_at != NULL)
+			crash_arm(crash_at);
+		_exit(run_once());
+	}
+	return pid;
+}
+
+START_TEST(a_window_on_demand_is_stored_once_wherever_the_agent_is_killed)
+{
+	static const char *const at[] = { "job.made", "spool.written", "spool.synced", "kineto.removed", "ship.accepted" };
+	char name[64], path[PATH_MAX];
+	struct str ids[100];
+	struct fake_client c;
+	sigset_t block;
+	int status;
+
+	fake_http.store = folder_path("store");
+	write_kineto_config(name);
+	fake_client_open(&c, "", "", name);
+	sigemptyset(&block); /* it may come before the agent has set itself up */
+	sigaddset(&block, SIGTERM);
+	sigprocmask(SIG_BLOCK, &block, NULL);
+	for (size_t i = 0; i < COUNT(at); i++) {
+		pid_t pid = fork_agent(at[i]);
+
+		serve_window(&c, str_of(at[i]), path);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		pid = fork_agent(NULL);
+		see_it_go(&c, path);
+		for (int k = 0; k < 400 && stored_ids(ids) < i + 1; k++)
+			clock_sleep_ns(10 * NS_PER_MS);
+		ck_assert_uint_eq(stored_ids(ids), i + 1);
+		kill(pid, SIGTERM);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	fake_client_close(&c);
+}
+END_TEST
+
 Suite *suite_agent(void)
 {
 	Suite *s = suite_create("agent/agent");
@@ -432,6 +503,7 @@ Suite *suite_agent(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_process_that_polls_is_profiled_on_schedule_and_its_windows_are_shipped);
+	tcase_add_test(tc, a_window_on_demand_is_stored_once_wherever_the_agent_is_killed);
 	suite_add_tcase(s, tc);
 	return s;
 }
