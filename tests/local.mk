@@ -31,3 +31,6 @@ include tests/unit/agent/local.mk
 include tests/unit/cli/local.mk
 include tests/system/local.mk
 include tests/house/local.mk
+
+# for ./dev torch, which installs what they need first
+EXTRA_DIST += tests/torch/job.py tests/torch/on_demand.py tests/torch/requirements.txt

@@ -1,0 +1,149 @@
+"""The source "kineto" against an unmodified PyTorch: real jobs, the real agent, the real daemon. TAP.
+
+on_demand.py BUILD-FOLDER, with the interpreter that has torch. A training loop is found by the abstract socket, an inference loop by one
+in a folder; windows by time and by iteration; the agent is killed and started again; the jobs must not notice.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+BUILD = os.path.abspath(sys.argv[1])
+HERE = os.path.dirname(os.path.abspath(__file__))
+DIR = tempfile.mkdtemp(prefix="ts-torch.", dir="/tmp")  # short: a socket's folder may have 50 bytes
+PATIENCE_S = 90
+SLOWEST_EXIT_S = 15
+processes = []
+number = 0
+failed = 0
+
+
+def ok(good, sentence):
+    global number, failed
+    number += 1
+    failed += not good
+    print(f"{'ok' if good else 'not ok'} {number} - {sentence}", flush=True)
+
+
+def start(name, argv, **env):
+    log = open(f"{DIR}/{name}.log", "ab")
+    p = subprocess.Popen(argv, stdout=subprocess.PIPE if name in ("train", "serve") else log, stderr=log,
+                         env={**os.environ, **env}, cwd=DIR)
+    processes.append(p)
+    return p
+
+
+def wait_for(what, seconds=PATIENCE_S):
+    until = time.time() + seconds
+    while time.time() < until:
+        got = what()
+        if got:
+            return got
+        time.sleep(0.5)
+    return what()
+
+
+def read(name):
+    with open(f"{DIR}/{name}", errors="replace") as f:
+        return f.read()
+
+
+def start_daemon():
+    with open(f"{DIR}/daemon.yaml", "w") as f:
+        f.write(f"store:\n  dir: {DIR}/store\nlisten:\n  port: 0\n")
+    os.mkdir(f"{DIR}/store")
+    start("daemon", [f"{BUILD}/trainspotterd", "--config", "daemon.yaml"])
+    return int(wait_for(lambda: re.search(r"daemon\.listening.*port=(\d+)", read("daemon.log")), 20)[1])
+
+
+def write_config(port, more):
+    with open(f"{DIR}/agent.yaml", "w") as f:
+        f.write(f"server: http://127.0.0.1:{port}\nstate_dir: {DIR}/state\nhost: h1\n"
+                f"kineto:\n  enabled: yes\n  interval: 8s\n  min_age: 8s\n  socket_dirs: [{DIR}/s]\n  max_at_once: 2\n  {more}\n"
+                "log:\n  level: debug\n")
+
+
+def start_agent():
+    return start("agent", [f"{BUILD}/trainspotter-agent", "--config", "agent.yaml"])
+
+
+def start_job(kind, **env):
+    return start(kind, [sys.executable, f"{HERE}/job.py", kind, f"{DIR}/stop"], KINETO_USE_DAEMON="1", KINETO_LOG_LEVEL="4",
+                 TRAINSPOTTER_SERVICE=kind, TRAINSPOTTER_DEPLOY="v1", **env)
+
+
+def ask(port, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=10) as answer:
+        return json.load(answer)
+
+
+def windows(port, service):
+    return ask(port, f"windows?service={service}&limit=1000")["items"]
+
+
+def has_more(port, service, than, count=1):
+    return wait_for(lambda: len(windows(port, service)) >= than + count)
+
+
+def exit_of(job):
+    out, _ = job.communicate(timeout=60)
+    return job.returncode, time.time() - float(out)
+
+
+def main():
+    port = start_daemon()
+    os.mkdir(f"{DIR}/s")
+    write_config(port, "duration: 300ms")
+    agent = start_agent()
+    train, serve = start_job("train"), start_job("serve", KINETO_IPC_SOCKET_DIR=f"{DIR}/s")
+
+    ok(has_more(port, "train", 0, 2), "a training loop is profiled on schedule, through the abstract socket")
+    ok(has_more(port, "serve", 0, 2), "an inference loop is profiled on schedule, through a socket in a folder")
+    ops = {r["op"]: r["calls"] for r in ask(port, "top?service=train&from=now-1h")["items"]}
+    ok(ops.get("aten::linear", 0) > 10 and ops.get("aten::gelu_backward", 0) > 10, "the windows hold the ops that the job runs")
+    first = windows(port, "train")[0]
+    ok((first["source"], first["deploy"], first["host"]) == ("kineto", "v1", "h1"), "whose window it is comes from the environment")
+    ok(not [f for f in os.listdir("/tmp") if re.fullmatch(rf"trainspotter_.*_({train.pid}|{serve.pid})\.json(\.tmp)?", f)
+            and os.path.getmtime(f"/tmp/{f}") < time.time() - 10], "traces that were taken are gone")
+
+    agent.kill()
+    agent.wait()
+    had = len(windows(port, "train")), len(windows(port, "serve"))
+    time.sleep(3)
+    write_config(port, "iterations: 5\n  roundup: 50")
+    agent = start_agent()
+    ok(has_more(port, "train", had[0], 2), "windows go on after the agent was killed and started again")
+    five = [w for w in windows(port, "train") if w["steps"] == 5 and w["steps_from"] == "optimizer"]
+    ok(len(five) >= 1, "by iteration, a window has exactly the steps asked for")
+    ok(has_more(port, "serve", had[1]), "a loop without an optimizer gets its window by time all the same")
+    ok(train.poll() is None and serve.poll() is None, "both jobs are alive")
+
+    open(f"{DIR}/stop", "w").close()
+    for name, job in (("train", train), ("serve", serve)):
+        status, delay = exit_of(job)
+        print(f"# {name}: exit status {status}, {delay:.1f} s after the end of its loop")
+        ok(status == 0 and delay < SLOWEST_EXIT_S, f"the job '{name}' ends well, and in time")
+    agent.send_signal(signal.SIGTERM)
+    ok(agent.wait(timeout=30) == 0, "the agent ends well")
+    for line in re.findall(r"kineto\.status.*", read("agent.log"))[-1:]:
+        print(f"# {line}")
+    ok("strange=0" in line and "bad_polls=0" in line, "no poll of the real client was taken for something else")
+    print(f"1..{number}")
+
+
+try:
+    main()
+finally:
+    for p in processes:
+        if p.poll() is None:
+            p.kill()
+    if failed:
+        print(read("agent.log")[-6000:], file=sys.stderr)
+    shutil.rmtree(DIR, ignore_errors=True)
+sys.exit(1 if failed else 0)
