@@ -180,8 +180,8 @@ static void print_json(struct json_writer *w, const struct summary *s, const str
 	jw_key_i64(w, "self_device_ns", s->table.self_device_ns);
 	jw_key_i64(w, "orphan_ns", s->table.orphan_ns);
 	json_rows(w, s, a, limit);
-	if (s->window != NULL && s->readable)
-		neuron_print_gauges_json(s->window, w);
+	if (s->readable)
+		neuron_print_gauges_json(s->window != NULL ? s->window : &s->gauges, w);
 	jw_end(w);
 }
 
@@ -332,7 +332,7 @@ static void summarize(char **files, int n, const struct answers *a, struct outpu
 	const struct summary_want want = { .by_engine = a->by_engine, .by_module = a->by_module,
 		.by_step = a->steps,
 		.steps = a->format == FORMAT_CHROME, .calls = a->format == FORMAT_PPROF,
-		.folded = a->format == FORMAT_FOLDED,
+		.gauges = a->format == FORMAT_JSON, .folded = a->format == FORMAT_FOLDED,
 		.stacks_of = a->stacks == STACKS_UNSET ? STACKS_CPU : (enum stacks_of)a->stacks, .more = wanted(a) };
 	const struct trace_limits defaults = TRACE_LIMITS_DEFAULT;
 	struct trace_limits limits = defaults;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/neuron_print.h"
 #include "cli/progress.h"
+#include "trace/device_use.h"
 #include "trace/dialect.h"
 #include "trace/neuron.h"
 
@@ -26,6 +27,22 @@ static void extras_add(void *arg, const struct keyavg_call *call)
 		pprof_calls_add(x->calls, call);
 }
 
+static int make_gauges(struct summary *s)
+{
+	const struct trace *t = s->trace;
+	struct draft d;
+	int rc;
+
+	draft_init(&d, &s->arena);
+	for (size_t i = 0; i < t->n_versions; i++)
+		draft_version(&d, t->versions[i].key, t->versions[i].value);
+	rc = device_use(t, &d, &s->error);
+	if (rc == OK)
+		rc = draft_finish(&d, &s->gauges, &s->error);
+	draft_fini(&d);
+	return rc;
+}
+
 static int make_tables(struct summary *s, const struct summary_want *want)
 {
 	struct extras x = { 0 };
@@ -41,6 +58,8 @@ static int make_tables(struct summary *s, const struct summary_want *want)
 		rc = err_set(&s->error, E_NOMEM, "no memory for the calls of a profile");
 	if (rc == OK && want->by_module && s->trace->xla != NULL)
 		rc = xla_table_make(&s->modules, s->trace, &s->error);
+	if (rc == OK && want->gauges)
+		rc = make_gauges(s);
 	steps_free(x.steps);
 	return rc;
 }
@@ -48,9 +67,8 @@ static int make_tables(struct summary *s, const struct summary_want *want)
 static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct summary_want *want,
 	const struct trace_limits *limits, struct progress *p)
 {
-	int rc = want->more == 0
-			 ? dialect_read(kind, in, s->name, limits, NULL, &s->report, &s->trace, &s->error)
-			 : trace_read_more(in, s->name, limits, want->more, NULL, &s->report, &s->trace, &s->error);
+	unsigned more = want->more | (want->gauges ? TRACE_COPIES : 0);
+	int rc = dialect_read(kind, in, s->name, limits, more, NULL, &s->report, &s->trace, &s->error);
 
 	progress_say(p, "adding up");
 	return rc == OK ? make_tables(s, want) : rc;
@@ -59,7 +77,7 @@ static int read_trace(struct summary *s, struct input *in, enum probe_kind kind,
 static int read_stacks(struct summary *s, struct input *in, enum probe_kind kind, const struct summary_want *want,
 	const struct trace_limits *limits, struct progress *p)
 {
-	const struct summary_want more = { .more = kind != PROBE_XPLANE && kind != PROBE_XLA_TRACE ? TRACE_PYTHON : 0 };
+	const struct summary_want more = { .more = TRACE_PYTHON };
 	int rc;
 
 	if (probe_is_neuron(kind) || want->by_engine || want->by_module)

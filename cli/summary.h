@@ -20,6 +20,7 @@ struct summary_want {
 	bool by_engine, by_module, by_step; /* only files that have them are any good then */
 	bool steps;			    /* where the file has them */
 	bool calls; /* for a pprof profile */
+	bool gauges; /* of traces: trace/device_use.h */
 	bool folded; /* stacks of calls */
 	enum stacks_of stacks_of;
 	unsigned more; /* TRACE_…: of PyTorch traces only */
@@ -36,6 +37,7 @@ struct summary {
 	struct step_table steps;
 	struct pprof_calls calls;
 	struct buf stacks;
+	struct window gauges; /* versions and gauges of a trace */
 	struct trace_report report;
 	bool readable;
 	struct err error; /* why it is not readable */

@@ -129,7 +129,10 @@ enum {
 	TRACE_SHAPES = 1 << 0, /* the inputs' shapes: 4 bytes an event */
 	TRACE_MEMORY = 1 << 1, /* allocations: 24 bytes each */
 	TRACE_PYTHON = 1 << 2, /* Python calls are rows, and nodes in every trace */
+	TRACE_COPIES = 1 << 3, /* how many bytes were copied */
 };
+
+enum copy_direction { COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE, COPY_OTHER, COPY_DIRECTIONS };
 
 enum memory_side { MEMORY_CPU, MEMORY_DEVICE, MEMORY_SIDES };
 struct trace_alloc { /* bytes taken, below 0 where they are given back; see trace/memory.h */
@@ -160,6 +163,7 @@ struct trace {
 	struct intern dims; /* "[[2, 3], []]" */
 	struct trace_ids dims_of; /* of each event: 1 + id, or 0 */
 	struct trace_allocs allocs;
+	uint64_t copy_bytes[COPY_DIRECTIONS]; /* of all copies on devices */
 	struct intern threads; /* "pid\037tid" as they stand in the file, texts with their quotes */
 	struct intern pids;
 	uint32_t *pid_of; /* of each thread */

@@ -1,8 +1,8 @@
 #include "trace/fold.h"
 
 #include "base/mem.h"
-#include "json/text.h"
 #include "trace/busy.h"
+#include "trace/device_use.h"
 #include "trace/draft.h"
 #include "trace/keyavg.h"
 #include "trace/normalise.h"
@@ -155,9 +155,7 @@ static void add_device(void *arg, struct str pid, int64_t busy_ns)
 
 	if (++f->devices > DEVICES_MAX)
 		return;
-	str_drop_prefix(&pid, STR("\""));
-	str_drop_suffix(&pid, STR("\""));
-	label.value = json_unescape_to(f->draft.arena, str_upto(pid, 64)); /* at most three bytes for each */
+	label.value = device_label(&f->draft, pid);
 	draft_gauge(&f->draft, DRAFT_SUM, STR("device_busy"), STR("ns"), (double)busy_ns, &label, 1);
 }
 
@@ -284,9 +282,14 @@ int fold_trace(struct trace *t, struct arena *a, struct window *w, int64_t *firs
 		rc = keyavg_each(t, add_call, &f, NULL, e);
 	if (rc == OK)
 		rc = busy_each(t, f.steps, &busy, e);
+	if (rc == OK)
+		rc = device_use(t, &f.draft, e);
 	if (rc == OK && !f.has_steps)
 		rc = find_steps(&f, e);
 	if (rc == OK) {
+		if (w->steps > 0)
+			draft_gauge(&f.draft, DRAFT_LAST, STR("launches_per_step"), STR("launches"),
+				(double)w->launches / (double)w->steps, NULL, 0);
 		add_region_gauges(&f);
 		add_modules(&f);
 	}

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "json/num.h"
 #include "json/text.h"
+#include "trace/device_use.h"
 #include "trace/memory.h"
 
 /* By length first: nearly all keys of a trace pass here, and most are none of these. */
@@ -23,6 +24,8 @@ static enum member member_besides(unsigned want, struct str key)
 {
 	if ((want & TRACE_SHAPES) && key.n == 10 && IS("Input Dims"))
 		return M_DIMS;
+	if ((want & TRACE_COPIES) && key.n == 5 && IS("bytes"))
+		return M_COPIED;
 	if (!(want & TRACE_MEMORY))
 		return MEMBERS;
 	return key.n == 5 && IS("Bytes") ? M_BYTES : key.n == 11 && IS("Device Type") ? M_DEVICE_TYPE : MEMBERS;
@@ -250,6 +253,7 @@ void intake_take(struct intake *in, enum member m, enum json_token tok, struct s
 	case M_CORRELATION: in->seen &= read_id(tok, raw, &in->correlation) ? UINT32_MAX : ~bit; break;
 	case M_BYTES: in->seen &= read_i64(tok, raw, &in->bytes) ? UINT32_MAX : ~bit; break;
 	case M_DEVICE_TYPE: in->seen &= read_i64(tok, raw, &in->device_type) ? UINT32_MAX : ~bit; break;
+	case M_COPIED: in->seen &= read_i64(tok, raw, &in->copied) ? UINT32_MAX : ~bit; break;
 	case M_DIMS: in->seen &= ~bit; break; /* no list: as good as none */
 	case M_ARGS:
 	case MEMBERS: break;
@@ -408,6 +412,14 @@ static void finish_instant(struct intake *in)
 		intake_lose(in, TRACE_TOO_MANY);
 }
 
+static void count_copied(const struct intake *in)
+{
+	uint64_t *sum = &in->trace->copy_bytes[copy_direction(trace_name(in->trace, in->name))];
+
+	if (in->copied > 0 && __builtin_add_overflow(*sum, (uint64_t)in->copied, sum))
+		*sum = UINT64_MAX;
+}
+
 void intake_finish(struct intake *in)
 {
 	struct trace_event *ev;
@@ -432,6 +444,8 @@ void intake_finish(struct intake *in)
 	ev->thread = thread & (EVENT_THREADS_MAX - 1);
 	ev->cat = (unsigned)in->cat & 15;
 	set_links(in, ev);
+	if (ev->cat == CAT_MEMCPY && intake_seen(in, M_COPIED))
+		count_copied(in);
 	if ((in->trace->want & TRACE_SHAPES) && !keep_dims(in)) {
 		in->trace->events.n--;
 		intake_lose(in, TRACE_TOO_MANY);

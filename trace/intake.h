@@ -13,7 +13,7 @@
 #include "trace/event.h"
 #include "trace/report.h"
 
-/* What of an event is read; those from M_EXT on stand in its args, and the last three are read only where they are wanted. */
+/* What of an event is read; those from M_EXT on stand in its args, and the last four are read only where they are wanted. */
 enum member {
 	M_PH,
 	M_CAT,
@@ -29,6 +29,7 @@ enum member {
 	M_DIMS,	       /* TRACE_SHAPES */
 	M_BYTES,       /* TRACE_MEMORY, as the next */
 	M_DEVICE_TYPE, /* of an allocation */
+	M_COPIED,      /* TRACE_COPIES: bytes of a copy */
 	MEMBERS
 };
 
@@ -64,7 +65,7 @@ struct intake {
 	uint32_t name;
 	int64_t start_ns, dur_ns;
 	uint64_t ext, ext_lower, correlation;
-	int64_t bytes, device_type;
+	int64_t bytes, device_type, copied;
 	struct intake_id pid, tid;
 	/* plain, and not looked up yet: NULL where there is nothing to look up; of pid and tid only numbers */
 	struct str later_name, later_cat, later_pid, later_tid;

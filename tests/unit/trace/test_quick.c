@@ -24,6 +24,8 @@ static void show(struct trace *t, const struct trace_report *report, struct buf 
 	}
 	vec_each(a, &t->allocs)
 		buf_fmt(out, "%" PRId64 ": %" PRId64 " %" PRId64 "\n", a->at_ns, a->bytes[MEMORY_CPU], a->bytes[MEMORY_DEVICE]);
+	for (int i = 0; i < COPY_DIRECTIONS; i++)
+		buf_fmt(out, "%" PRIu64 " ", t->copy_bytes[i]);
 	help_report(report, out);
 	buf_fmt(out, " device %s", t->device == NULL ? "none" : t->device);
 }
@@ -83,7 +85,7 @@ static bool all_agree_on(struct str text, size_t block, unsigned want)
 
 static bool all_agree(struct str text, size_t block)
 {
-	return all_agree_on(text, block, 0) && all_agree_on(text, block, TRACE_SHAPES | TRACE_MEMORY | TRACE_PYTHON);
+	return all_agree_on(text, block, 0) && all_agree_on(text, block, TRACE_SHAPES | TRACE_MEMORY | TRACE_PYTHON | TRACE_COPIES);
 }
 
 /* Events as writers write them, and as no writer should. */
@@ -106,6 +108,8 @@ static const char *const events[] = {
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"gr\xc3\xbc\xc3\x9f\",\"pid\":1,\"tid\":2,\"ts\":NaN,\"dur\":2}",
 	"{\"name\":\"last of two\",\"name\":\"aten::t\",\"dur\":01,\"ts\":3,\"tid\":2,\"pid\":1,\"cat\":\"cpu_op\",\"ph\":\"X\"}",
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"deep\",\"ts\":1,\"dur\":1,\"args\":{\"a\":{\"External id\":5},\"External id\":6}}",
+	"{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD (Pinned -> Device)\",\"pid\":0,\"tid\":7,\"ts\":9,\"dur\":2,"
+	"\"args\":{\"bytes\": 4096, \"External id\": 12}}",
 	"{\"ph\":\"i\",\"name\":\"[memory]\",\"ts\":\"7\",\"args\":{\"Bytes\":\"9223372036854775807\",\"Device Type\":20}}",
 	"{\"ph\":\"i\",\"name\":\"[memory]\",\"ts\":7,\"args\":{\"Bytes\":1.5}}",
 	"{\"ph\":\"i\",\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",\"ts\":7}",

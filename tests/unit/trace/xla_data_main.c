@@ -88,7 +88,7 @@ static struct trace *read_file(const struct sample *s, struct trace_report *repo
 	if (rc == OK)
 		rc = probe_input(in, path, &kind, &e);
 	if (rc == OK)
-		rc = dialect_read(kind, in, path, &limits, NULL, report, &t, &e);
+		rc = dialect_read(kind, in, path, &limits, 0, NULL, report, &t, &e);
 	if (rc < 0)
 		printf("# %s\n", e.text);
 	tap(rc == OK && kind == s->kind && report->n_skips + report->n_notes == 0, s->file, "is read whole");
