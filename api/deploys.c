@@ -53,8 +53,9 @@ static int take_first(const struct json_node *body, struct deploy *d, int64_t no
 	const struct json_node *node = json_get(body, "first_ns");
 
 	d->first_ns = now_ns;
-	if (node != NULL && (node->kind != JSON_K_NUMBER || json_i64(node->text, &d->first_ns) != OK || d->first_ns < 0))
-		return err_set(e, E_USAGE, "first_ns: must be whole nanoseconds since 1970");
+	if (node != NULL && (node->kind != JSON_K_NUMBER || json_i64(node->text, &d->first_ns) != OK || d->first_ns < 0 ||
+				    d->first_ns >= WINDOW_END_NS))
+		return err_set(e, E_USAGE, "first_ns: must be whole nanoseconds since 1970, before the year 2262");
 	d->last_ns = d->first_ns;
 	return OK;
 }

@@ -88,8 +88,9 @@ static int check_times(const struct window *w, struct err *e)
 		return err_set(e, E_FORMAT, "start_ns: %" PRId64 ", before 1970", w->start_ns);
 	if (w->dur_ns < 0)
 		return err_set(e, E_FORMAT, "dur_ns: %" PRId64 ", negative", w->dur_ns);
-	if (__builtin_add_overflow(w->start_ns, w->dur_ns, &end))
-		return err_set(e, E_FORMAT, "dur_ns: %" PRId64 ", ends after the year 2262", w->dur_ns);
+	if (__builtin_add_overflow(w->start_ns, w->dur_ns, &end) || end >= WINDOW_END_NS)
+		return err_set(e, E_FORMAT, "dur_ns: %" PRId64 " from %" PRId64 " on, ends after the year 2261", w->dur_ns,
+			w->start_ns);
 	if ((unsigned)w->steps_from >= STEPS_FROMS)
 		return err_set(e, E_FORMAT, "steps_from: %u, not a source of steps", (unsigned)w->steps_from);
 	if (w->flags & ~(uint32_t)(WINDOW_TRUNCATED | WINDOW_DAMAGED))

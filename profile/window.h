@@ -23,6 +23,8 @@ enum {
 	WINDOW_GAUGES_MAX = 4096,
 	WINDOW_BUCKETS_MAX = 4000000, /* histogram buckets of all ops */
 };
+/* 2262-01-01: windows end before it, so that whoever reckons with whole hours or days cannot leave 64 bits. */
+#define WINDOW_END_NS INT64_C(9214646400000000000)
 
 struct label {
 	struct str key, value;

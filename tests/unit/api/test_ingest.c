@@ -92,6 +92,9 @@ static const struct {
 	{ "a negative time", "application/json", NULL,
 	  "{\"agent_id\":\"a\",\"windows\":[{\"id\":\"00112233445566778899aabbccddeeff\",\"service\":\"s\",\"host\":\"h\",\"start_ns\":-1,"
 	  "\"dur_ns\":1}]}", 422, "unprocessable" },
+	{ "a time whose hour ends beyond 64 bits", "application/json", NULL,
+	  "{\"agent_id\":\"a\",\"windows\":[{\"id\":\"00112233445566778899aabbccddeeff\",\"service\":\"s\",\"host\":\"h\","
+	  "\"start_ns\":9223372036854775800,\"dur_ns\":1}]}", 422, "unprocessable" },
 	{ "one good window and one bad", "application/json", NULL,
 	  "{\"agent_id\":\"a\",\"windows\":[{\"id\":\"00112233445566778899aabbccddeeff\",\"service\":\"s\",\"host\":\"h\",\"start_ns\":1,"
 	  "\"dur_ns\":1},{\"id\":\"00112233445566778899aabbccddee00\"}]}", 422, "unprocessable" },
@@ -172,6 +175,7 @@ static const struct {
 	{ "{\"service\":7,\"deploy\":\"d\"}", "service", 422 },
 	{ "{\"service\":\"s\",\"deploy\":\"d\",\"first_ns\":\"now\"}", "first_ns", 422 },
 	{ "{\"service\":\"s\",\"deploy\":\"d\",\"first_ns\":-1}", "first_ns", 422 },
+	{ "{\"service\":\"s\",\"deploy\":\"d\",\"first_ns\":9223372036854775807}", "first_ns", 422 },
 	{ "{\"service\":\"s\",\"deploy\":\"d\",\"label\":{}}", "label", 422 },
 	{ "{\"service\":\"s\",\"deploy\":\"d\",\"labels\":{\"a\":1}}", "\"a\"", 422 },
 	{ "{\"service\":\"s\",\"deploy\":\"d\",\"labels\":[]}", "labels", 422 },

@@ -98,7 +98,9 @@ START_TEST(impossible_times_are_refused)
 	good.start_ns = -1;
 	refused(E_FORMAT, "start_ns: -1, before 1970");
 	good.start_ns = INT64_MAX;
-	refused(E_FORMAT, "dur_ns: 1000, ends after the year 2262");
+	refused(E_FORMAT, "dur_ns: 1000 from 9223372036854775807 on, ends after the year 2261");
+	good.start_ns = WINDOW_END_NS - 1000;
+	refused(E_FORMAT, "dur_ns: 1000 from 9214646399999999000 on, ends after the year 2261");
 	good.start_ns = 0;
 	good.dur_ns = -5;
 	refused(E_FORMAT, "dur_ns: -5, negative");
