@@ -272,6 +272,7 @@ static void output_add(struct output *o, struct summary *s)
 {
 	enum format format = (enum format)o->a->format;
 
+	o->several |= s->member;
 	sort(&s->table, o->a);
 	if (format == FORMAT_JSON)
 		print_json(&o->json, s, o->a, o->limit);
@@ -327,6 +328,20 @@ static void tally_add(struct tally *t, const struct summary *s)
 	t->lost += !s->readable || s->report.n_skips > 0;
 }
 
+struct visit {
+	struct output *out;
+	struct tally *tally;
+};
+
+static void visit(void *arg, struct summary *s)
+{
+	struct visit *v = arg;
+
+	output_add(v->out, s);
+	warn(s);
+	tally_add(v->tally, s);
+}
+
 static void summarize(char **files, int n, const struct answers *a, struct output *o, struct tally *t)
 {
 	const struct summary_want want = { .by_engine = a->by_engine, .by_module = a->by_module,
@@ -336,17 +351,11 @@ static void summarize(char **files, int n, const struct answers *a, struct outpu
 		.stacks_of = a->stacks == STACKS_UNSET ? STACKS_CPU : (enum stacks_of)a->stacks, .more = wanted(a) };
 	const struct trace_limits defaults = TRACE_LIMITS_DEFAULT;
 	struct trace_limits limits = defaults;
+	struct visit v = { o, t };
 
 	limits.max_output_bytes = (uint64_t)a->max_output;
-	for (int i = 0; i < n; i++) {
-		struct summary s;
-
-		summary_read(&s, files[i], &want, &limits);
-		output_add(o, &s);
-		warn(&s);
-		tally_add(t, &s);
-		summary_fini(&s);
-	}
+	for (int i = 0; i < n; i++)
+		summary_read(files[i], &want, &limits, visit, &v);
 }
 
 static int run(int argc, char **argv);
@@ -355,7 +364,7 @@ const struct opt_command cmd_summarize = {
 	.name = "summarize",
 	.operands = "FILE…",
 	.summary = "print the key_averages() table of traces",
-	.detail = "Reads PyTorch (Kineto, Chrome) traces, plain or compressed by gzip or zstd whatever their name, and prints per op "
+	.detail = "Reads PyTorch (Kineto, Chrome) traces, plain or compressed by gzip or zstd whatever their name, and whole archives of them (.tar, .tar.gz), and prints per op "
 		  "what PyTorch's own key_averages() gives, to the nanosecond. A FILE of - is standard input. What could not be "
 		  "read is told on standard error: a reason, how many, and the byte offset of the first in the decompressed text. "
 		  "What the Neuron tools write is read too (neuron-explorer view's json and summary-json, neuron-monitor, "

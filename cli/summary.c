@@ -8,6 +8,7 @@
 #include "trace/device_use.h"
 #include "trace/dialect.h"
 #include "trace/neuron.h"
+#include "trace/tar.h"
 
 enum { ARENA_BYTES_MAX = 1 << 30 };
 
@@ -116,28 +117,24 @@ static int check_kind(struct summary *s, enum probe_kind kind, const struct summ
 }
 
 static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, const struct summary_want *want,
-	const struct trace_limits *limits)
+	const struct trace_limits *limits, struct progress *p)
 {
-	struct progress p;
-	const struct trace_watcher watcher = { progress_block, &p };
 	int rc = OK;
 
 	if (want->more != 0 && !want->folded && (probe_is_neuron(kind) || kind == PROBE_XPLANE || kind == PROBE_XLA_TRACE))
 		return err_set(&s->error, E_FORMAT, "%s: --by-shape, --memory and --python are for PyTorch traces, and this is %s",
 			s->name, probe_sentence(kind));
-	progress_begin(&p, s->label, NULL);
-	input_watch(in, &watcher);
 	if (!probe_is_neuron(kind)) {
 		input_without_hash(in);
-		input_ahead(in);
+		if (!s->member) /* an archive is decompressed ahead as a whole */
+			input_ahead(in);
 	}
 	if (want->folded)
-		rc = read_stacks(s, in, kind, want, limits, &p);
+		rc = read_stacks(s, in, kind, want, limits, p);
 	else if (probe_is_neuron(kind))
 		rc = read_neuron(s, in, kind);
 	else if (!want->by_engine)
-		rc = read_trace(s, in, kind, want, limits, &p);
-	progress_over(&p);
+		rc = read_trace(s, in, kind, want, limits, p);
 	return rc == OK && !want->folded ? check_kind(s, kind, want) : rc;
 }
 
@@ -159,7 +156,7 @@ static const char *label_of(struct arena *a, const char *name)
 	return label;
 }
 
-static void init(struct summary *s, const char *name)
+static void summary_init(struct summary *s, const char *name)
 {
 	*s = (struct summary){ 0 };
 	arena_init(&s->arena, ARENA_BYTES_MAX);
@@ -168,24 +165,7 @@ static void init(struct summary *s, const char *name)
 	s->label = label_of(&s->arena, name);
 }
 
-void summary_read(struct summary *s, const char *path, const struct summary_want *want,
-	const struct trace_limits *limits)
-{
-	enum probe_kind kind = PROBE_UNKNOWN;
-	struct input *in = NULL;
-	int rc;
-
-	init(s, str_eq(str_of(path), STR("-")) ? "standard input" : path);
-	rc = open_input(&in, path, limits, &s->error);
-	if (rc == OK)
-		rc = probe_input(in, s->name, &kind, &s->error);
-	if (rc == OK)
-		rc = read_kind(s, in, kind, want, limits);
-	input_close(in);
-	s->readable = rc == OK;
-}
-
-void summary_fini(struct summary *s)
+static void summary_fini(struct summary *s)
 {
 	keyavg_table_fini(&s->table);
 	xla_table_fini(&s->modules);
@@ -196,4 +176,123 @@ void summary_fini(struct summary *s)
 	window_fini(s->window);
 	mem_free(s->window);
 	arena_fini(&s->arena);
+}
+
+/* What all files of a command have in common. */
+struct reading {
+	const struct summary_want *want;
+	const struct trace_limits *limits;
+	summary_visit *visit;
+	void *arg;
+};
+
+static void read_one(const struct reading *r, struct summary *s, struct input *in, struct progress *p)
+{
+	const struct trace_watcher watcher = { progress_block, p };
+	enum probe_kind kind = PROBE_UNKNOWN;
+	int rc = probe_input(in, s->name, &kind, &s->error);
+
+	p->name = s->label;
+	input_watch(in, &watcher);
+	if (rc == OK)
+		rc = read_kind(s, in, kind, r->want, r->limits, p);
+	progress_over(p);
+	s->readable = rc == OK;
+}
+
+/* ---- archives */
+
+/* Hidden files (those that macOS puts into archives are many) and sidecars are no traces. */
+static bool is_beside(struct str path)
+{
+	struct str part = path;
+
+	while (path.p != NULL)
+		part = str_split(&path, '/');
+	return str_has_prefix(part, STR(".")) || str_has_suffix(part, STR(".meta.json"));
+}
+
+static void read_member(const struct reading *r, struct tar *t, const struct tar_file *f, const char *archive,
+	struct progress *p)
+{
+	struct summary s;
+	struct input *in = NULL;
+	struct buf name;
+
+	buf_init(&name, 4 << 20);
+	buf_fmt(&name, "%s:", archive);
+	buf_str(&name, f->name);
+	summary_init(&s, buf_view(&name).p);
+	s.member = true;
+	if (input_open_pull(&in, tar_read, t, f->size, s.name, r->limits, &s.error) == OK)
+		read_one(r, &s, in, p);
+	input_close(in);
+	r->visit(r->arg, &s);
+	summary_fini(&s);
+	buf_fini(&name);
+}
+
+static int archive_error(const struct trace_report *report, uint64_t files, struct err *e)
+{
+	const struct trace_skip *lost = report->n_skips > 0 ? &report->skips[0] : NULL;
+
+	if (lost != NULL)
+		return err_set(e, E_FORMAT, "the archive is damaged (%s, first at byte %llu): what could be read of it is counted",
+			lost->reason, (unsigned long long)lost->offset);
+	return files > 0 ? OK : err_set(e, E_FORMAT, "the archive holds no files");
+}
+
+static void read_archive(const struct reading *r, struct summary *archive, struct input *in)
+{
+	struct tar *t = tar_new(in);
+	struct tar_file f;
+	struct progress p;
+	uint64_t files = 0;
+	bool more;
+	int rc;
+
+	progress_begin(&p, archive->label, in);
+	while ((rc = tar_next(t, &f, &more, &archive->error)) == OK && more) {
+		if (is_beside(f.name))
+			continue;
+		read_member(r, t, &f, archive->name, &p);
+		files++;
+	}
+	tar_report(t, &archive->report);
+	if (rc == OK)
+		rc = archive_error(&archive->report, files, &archive->error);
+	archive->member = true;
+	if (rc < 0) {
+		err_add(&archive->error, "%s", archive->name);
+		r->visit(r->arg, archive);
+	}
+	tar_free(t);
+}
+
+void summary_read(const char *path, const struct summary_want *want, const struct trace_limits *limits,
+	summary_visit *visit, void *arg)
+{
+	const struct reading r = { want, limits, visit, arg };
+	struct summary s;
+	struct input *in = NULL;
+	struct str head = STR("");
+	struct progress p;
+	int rc;
+
+	summary_init(&s, str_eq(str_of(path), STR("-")) ? "standard input" : path);
+	rc = open_input(&in, path, limits, &s.error);
+	if (rc == OK)
+		rc = input_peek(in, &head, &s.error);
+	if (rc == OK && tar_is(head)) {
+		input_without_hash(in);
+		input_ahead(in);
+		read_archive(&r, &s, in);
+	} else {
+		progress_begin(&p, s.label, NULL);
+		if (rc == OK)
+			read_one(&r, &s, in, &p);
+		visit(arg, &s);
+	}
+	input_close(in);
+	summary_fini(&s);
 }

@@ -40,12 +40,15 @@ struct summary {
 	struct window gauges; /* versions and gauges of a trace */
 	struct trace_report report;
 	bool readable;
+	bool member; /* of an archive, or the archive itself */
 	struct err error; /* why it is not readable */
 };
 
-/* The file; "-" is standard input. */
-void summary_read(struct summary *s, const char *path, const struct summary_want *want,
-	const struct trace_limits *limits);
-void summary_fini(struct summary *s);
+/* Gets each summary, which is valid until it returns. */
+typedef void summary_visit(void *arg, struct summary *s);
+/* The file; "-" is standard input. Of an archive (tar, also compressed) every file in it, named ARCHIVE:FILE, but those
+ * whose name begins with a dot and sidecars; what is wrong with the archive itself comes last, under its own name. */
+void summary_read(const char *path, const struct summary_want *want, const struct trace_limits *limits,
+	summary_visit *visit, void *arg);
 
 #endif

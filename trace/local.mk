@@ -39,6 +39,7 @@ trace_libtrace_a_SOURCES = \
 	trace/sidecar.c trace/sidecar.h \
 	trace/stacks.c trace/stacks.h \
 	trace/steps.c trace/steps.h \
+	trace/tar.c trace/tar.h \
 	trace/tokens.c trace/tokens.h \
 	trace/tree.c trace/tree.h \
 	trace/walk.c trace/walk.h \

@@ -32,6 +32,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/test_rhythm.c \
 	tests/unit/trace/test_stacks.c \
 	tests/unit/trace/test_steps.c \
+	tests/unit/trace/test_tar.c \
 	tests/unit/trace/test_window.c \
 	tests/unit/trace/test_xla.c \
 	tests/unit/trace/test_xla_json.c \
