@@ -278,6 +278,31 @@ struct number {
 	bool usual; /* no sign, no exponent: all that it is stands above, unless it is too long */
 };
 
+static unsigned digit(char c)
+{
+	return (unsigned)(unsigned char)c - '0'; /* above 9 for anything else */
+}
+
+/* The digits behind a point: nearly always three, for a trace counts nanoseconds. Where they end. */
+static size_t fraction_digits(const struct quick *q, size_t at, struct number *num)
+{
+	size_t end;
+
+	if (q->n - at > 3) {
+		const char *p = q->p + at;
+		unsigned a = digit(p[0]), b = digit(p[1]), c = digit(p[2]);
+
+		if (a < 10 && b < 10 && c < 10 && digit(p[3]) > 9) {
+			num->fraction = 100 * a + 10 * b + c;
+			num->n_fraction = 3;
+			return at + 3;
+		}
+	}
+	end = digits(q, at, &num->fraction);
+	num->n_fraction = end - at;
+	return end;
+}
+
 /* A number as RFC 8259 has it: usual ones here, the others by json/num. */
 static bool read_number(const struct quick *q, size_t at, struct number *num, size_t *end)
 {
@@ -288,10 +313,7 @@ static bool read_number(const struct quick *q, size_t at, struct number *num, si
 	i = digits(q, at, &num->whole);
 	num->n_whole = i - at;
 	if (byte(q, i) == '.') {
-		size_t dot = i++;
-
-		i = digits(q, i, &num->fraction);
-		num->n_fraction = i - dot - 1;
+		i = fraction_digits(q, i + 1, num);
 		if (num->n_fraction == 0)
 			return false;
 	}
