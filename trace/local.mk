@@ -10,7 +10,6 @@ trace_libtrace_a_SOURCES = \
 	trace/input.c trace/input.h trace/input_codec.h \
 	trace/input_ahead.c \
 	trace/input_file.c \
-	trace/input_gzip.c \
 	trace/input_zstd.c \
 	trace/intake.c trace/intake.h \
 	trace/keyavg.c trace/keyavg.h \
@@ -47,3 +46,8 @@ trace_libtrace_a_SOURCES = \
 	trace/xla.c trace/xla.h \
 	trace/xla_json.c trace/xla_json.h \
 	trace/xplane.c trace/xplane.h
+if ISAL
+trace_libtrace_a_SOURCES += trace/input_isal.c
+else
+trace_libtrace_a_SOURCES += trace/input_gzip.c
+endif
