@@ -10,6 +10,7 @@
 #include "trace/fold.h"
 #include "trace/keyavg.h"
 #include "trace/reader.h"
+#include "trace/stacks.h"
 
 enum { OUTPUT_MAX = 8 << 20, EVENTS_MAX = 100000 };
 static const struct trace_limits limits = { OUTPUT_MAX, 1000, EVENTS_MAX };
@@ -33,13 +34,14 @@ static int unpack(struct str bytes, struct buf *out, struct trace_report *report
 	return rc;
 }
 
-static struct trace *read_text(struct str text, struct rand_gen *cuts, struct trace_report *report)
+static struct trace *read_text(struct str text, unsigned want, struct rand_gen *cuts, struct trace_report *report)
 {
 	struct trace_reader *r = trace_reader_new(EVENTS_MAX);
 	struct trace *t = NULL;
 	struct err e = { 0 };
 	int rc = OK;
 
+	trace_reader_want(r, want);
 	if (cuts != NULL)
 		trace_reader_kernel(r, NULL);
 	for (size_t at = 0, n; rc == OK && at < text.n; at += n) {
@@ -71,10 +73,17 @@ static void say(struct trace *t, const struct trace_report *report, struct buf *
 		const struct keyavg_row *r = &kt.v[i];
 
 		buf_str(out, r->name);
-		buf_fmt(out, " %d %d %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		buf_fmt(out, " %d %d %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " ",
 			r->is_device, r->is_user_annotation, r->count, r->self_cpu_ns, r->cpu_total_ns,
 			r->self_device_ns, r->device_total_ns);
+		buf_str(out, r->dims);
+		for (int side = 0; side < MEMORY_SIDES; side++)
+			buf_fmt(out, " %" PRId64 " %" PRId64, r->bytes[side], r->self_bytes[side]);
+		buf_byte(out, '\n');
 	}
+	for (int i = 0; i < COPY_DIRECTIONS; i++)
+		buf_fmt(out, "%" PRIu64 "\n", t->copy_bytes[i]);
+	must(stacks_print(t, STACKS_CPU, out, &e) == OK);
 	keyavg_table_fini(&kt);
 }
 
@@ -95,33 +104,43 @@ static void fold_window(struct trace *t)
 	arena_fini(&a);
 }
 
+/* Both ways, with what is wanted besides. */
+static void compare_ways(struct str text, unsigned want, const struct trace_report *packed, struct rand_gen *g)
+{
+	struct trace_report whole = *packed, parts = *packed;
+	struct buf one, two;
+	struct trace *t;
+
+	buf_init(&one, 64 << 20);
+	buf_init(&two, 64 << 20);
+	t = read_text(text, want, NULL, &whole);
+	say(t, &whole, &one);
+	trace_free(t);
+	t = read_text(text, want, g, &parts);
+	say(t, &parts, &two);
+	trace_free(t);
+	must(str_eq(buf_view(&one), buf_view(&two)));
+	buf_fini(&one);
+	buf_fini(&two);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct trace_report packed = { 0 }, whole, parts;
-	struct buf text, one, two;
+	struct trace_report packed = { 0 };
 	struct trace *t;
+	struct buf text;
 	struct rand_gen g;
 
 	rand_seed(&g, hash64(data, size, 1));
 	buf_init(&text, OUTPUT_MAX + INPUT_BLOCK);
-	buf_init(&one, 64 << 20);
-	buf_init(&two, 64 << 20);
 	if (unpack(str_make(data, size), &text, &packed) == OK) {
-		whole = parts = packed;
-		t = read_text(buf_view(&text), NULL, &whole);
-		say(t, &whole, &one);
-		trace_free(t);
-		t = read_text(buf_view(&text), &g, &parts);
-		say(t, &parts, &two);
-		trace_free(t);
-		must(str_eq(buf_view(&one), buf_view(&two)));
-		t = read_text(buf_view(&text), NULL, &packed);
+		compare_ways(buf_view(&text), 0, &packed, &g);
+		compare_ways(buf_view(&text), TRACE_SHAPES | TRACE_MEMORY | TRACE_PYTHON | TRACE_COPIES, &packed, &g);
+		t = read_text(buf_view(&text), TRACE_COPIES, NULL, &packed);
 		if (t != NULL)
 			fold_window(t);
 		trace_free(t);
 	}
 	buf_fini(&text);
-	buf_fini(&one);
-	buf_fini(&two);
 	return 0;
 }

@@ -361,6 +361,7 @@ static void make_raw(struct rand_gen *g, size_t size, struct buf *raw)
 		else
 			help_zstd(buf_view(&text), raw);
 	}
+	buf_fini(&text);
 	for (uint64_t n = rand_below(g, 3); n > 0; n--)
 		raw->p[4 + rand_below(g, raw->n - 4)] ^= (char)(1 + rand_below(g, 255));
 	if (rand_below(g, 3) == 0)
