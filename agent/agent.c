@@ -296,6 +296,15 @@ static void try_later(struct agent *a, const struct job *j, const struct err *wh
 		watch_again(a->watch, &j->file, now_ns, again_ns << (j->file.tries < 8 ? j->file.tries : 8));
 }
 
+/* The file can be neither removed nor moved; it comes again in a minute, which --once does not wait for. */
+static void say_stuck(struct agent *a, const struct job *j, const struct err *why)
+{
+	a->counts.failed++;
+	log_error("trace.stuck", "file=\"%s\" err=\"%s\"", j->file.path, why->text);
+	if (a->options.once)
+		watch_leave(a->watch, &j->file);
+}
+
 static void put_away(struct agent *a, const struct job *j, const struct err *why, int64_t now_ns)
 {
 	struct err e = { 0 };
@@ -305,7 +314,7 @@ static void put_away(struct agent *a, const struct job *j, const struct err *why
 	if (j->kineto_key != 0)
 		kineto_bad(a->kineto, j->kineto_key, why->text);
 	else if (watch_bad(a->watch, &j->file, now_ns, &e) < 0)
-		log_error("trace.stuck", "file=\"%s\" err=\"%s\"", j->file.path, e.text);
+		say_stuck(a, j, &e);
 }
 
 static void say_window(struct agent *a, const struct job *j)
@@ -335,7 +344,7 @@ static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
 		if (j->kineto_key != 0)
 			kineto_done(a->kineto, j->kineto_key, j->has_device);
 		else if (watch_done(a->watch, &j->file, now_ns, &e) < 0)
-			log_error("trace.stuck", "file=\"%s\" err=\"%s\"", j->file.path, e.text);
+			say_stuck(a, j, &e);
 	}
 }
 

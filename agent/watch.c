@@ -395,7 +395,10 @@ void watch_again(struct watch *w, const struct watch_file *f, int64_t now_ns, in
 
 void watch_leave(struct watch *w, const struct watch_file *f)
 {
-	item_drop(w, item_of(w, f));
+	struct item *it = item_find(w, f->folder, strrchr(f->path, '/') + 1);
+
+	if (it != NULL)
+		item_drop(w, it);
 }
 
 /* The trace goes before the sidecar: were it the other way round, a kill in between would leave a trace that says

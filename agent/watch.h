@@ -67,7 +67,7 @@ int watch_done(struct watch *w, const struct watch_file *f, int64_t now_ns, stru
 int watch_bad(struct watch *w, const struct watch_file *f, int64_t now_ns, struct err *e) MUST_USE;
 /* Not now: comes again when it is stable and delay_ns have gone by. */
 void watch_again(struct watch *w, const struct watch_file *f, int64_t now_ns, int64_t delay_ns);
-/* It stays where it is; a later rescan may find it again. */
+/* It stays where it is, also after watch_done or watch_bad failed; a later rescan may find it again. */
 void watch_leave(struct watch *w, const struct watch_file *f);
 
 #endif

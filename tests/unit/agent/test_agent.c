@@ -224,6 +224,14 @@ static void wait_for(bool (*done)(void))
 	ck_assert(done());
 }
 
+START_TEST(once_ends_where_a_trace_can_be_neither_read_nor_put_aside)
+{
+	folder_write("in/bad", STR("bad")); /* a file where the folder for such files belongs */
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert(folder_has("in/bad"));
+}
+END_TEST
+
 static bool folder_empty(void)
 {
 	return folder_count("in", "") == 0;
@@ -496,6 +504,7 @@ Suite *suite_agent(void)
 	tcase_add_test(tc, a_batch_that_is_too_large_is_split);
 	tcase_add_test(tc, the_id_of_an_agent_is_made_once);
 	tcase_add_test(tc, a_second_agent_is_kept_out);
+	tcase_add_test(tc, once_ends_where_a_trace_can_be_neither_read_nor_put_aside);
 	tcase_add_test(tc, a_bad_configuration_on_sighup_leaves_the_old_one_in_force);
 	tcase_add_loop_test(tc, a_kill_at_any_point_leaves_every_window_stored_exactly_once, 0, COUNT(points));
 	suite_add_tcase(s, tc);
