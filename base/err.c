@@ -70,8 +70,13 @@ int err_add(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(e->text, sizeof(e->text), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(e->text))
-		snprintf(e->text + n, sizeof(e->text) - (size_t)n, ": %s", old);
+	if (n >= 0 && (size_t)n < sizeof(e->text)) {
+		struct str rest = str_of(old);
+
+		n += snprintf(e->text + n, sizeof(e->text) - (size_t)n, ": ");
+		if ((size_t)n < sizeof(e->text))
+			str_copy_to(rest, e->text + n, sizeof(e->text) - (size_t)n); /* cut where it does not fit */
+	}
 	tame(e);
 	return e->code;
 }
