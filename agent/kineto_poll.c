@@ -181,13 +181,13 @@ static void give_window(struct kineto_poll *p, const struct place *pl, struct ki
 
 	memcpy(n.dir, proc->dir, sizeof(n.dir));
 	if (!room_for_note(p) || !make_window(p, proc, &n)) {
-		kineto_table_unsent(proc);
+		kineto_table_unsent(proc, mono_ns);
 		answer_nothing(p, pl);
 	} else if (!answer(p, pl)) {
-		kineto_table_unsent(proc);
+		kineto_table_unsent(proc, mono_ns);
 	} else {
 		must(send_note(p, &n));
-		kineto_table_gave(p->table, proc);
+		kineto_table_gave(p->table, proc, mono_ns);
 		metric_add(p->counts.given, 1);
 	}
 }

@@ -4,6 +4,8 @@
 #include "base/vec.h"
 
 static const int64_t forget_ns = 60 * NS_PER_S;
+/* Polls come every five seconds: whoever missed one is not waited for. */
+static const int64_t fresh_ns = 8 * NS_PER_S;
 
 static const char *const why_words[] = {
 	[KINETO_DUE] = "due",
@@ -114,6 +116,23 @@ void kineto_table_know(struct kineto_table *t, pid_t pid, uint64_t address, int6
 	p->known = true;
 }
 
+static bool is_young(const struct kineto_table *t, const struct kineto_proc *p, int64_t mono_ns)
+{
+	return p->polls < 2 || !p->known || mono_ns - p->born_ns < t->rules.min_age_ns;
+}
+
+/* How many others will take a place at their next poll and had their last window before p had: without this, whoever polls
+ * first in a slot would win in every slot. */
+static size_t waiting_longer(const struct kineto_table *t, const struct kineto_proc *p, int64_t mono_ns)
+{
+	size_t n = 0;
+
+	vec_each(q, &t->procs)
+		n += q->owed && q->idle && !q->out && q->asked_ns < p->asked_ns && mono_ns - q->last_ns < fresh_ns &&
+		     !is_young(t, q, mono_ns);
+	return n;
+}
+
 static enum kineto_why in_the_way(const struct kineto_table *t, const struct kineto_proc *p, int64_t mono_ns,
 	int64_t wall_ns)
 {
@@ -121,9 +140,9 @@ static enum kineto_why in_the_way(const struct kineto_table *t, const struct kin
 		return KINETO_BUSY;
 	if (schedule_is_quiet(&t->rules.schedule, wall_ns))
 		return KINETO_QUIET;
-	if (p->polls < 2 || !p->known || mono_ns - p->born_ns < t->rules.min_age_ns)
+	if (is_young(t, p, mono_ns))
 		return KINETO_YOUNG;
-	if (t->out >= t->rules.max_at_once)
+	if (t->out >= t->rules.max_at_once || waiting_longer(t, p, mono_ns) >= t->rules.max_at_once - t->out)
 		return KINETO_CROWDED;
 	return KINETO_DUE;
 }
@@ -136,15 +155,17 @@ enum kineto_why kineto_table_ask(struct kineto_table *t, struct kineto_proc *p, 
 	return p->why;
 }
 
-void kineto_table_gave(struct kineto_table *t, struct kineto_proc *p)
+void kineto_table_gave(struct kineto_table *t, struct kineto_proc *p, int64_t mono_ns)
 {
+	p->asked_ns = mono_ns;
 	p->owed = false;
 	p->out = true;
 	t->out++;
 }
 
-void kineto_table_unsent(struct kineto_proc *p)
+void kineto_table_unsent(struct kineto_proc *p, int64_t mono_ns)
 {
+	p->asked_ns = mono_ns; /* it must not keep the others waiting */
 	p->why = KINETO_UNSENT;
 }
 

@@ -5,7 +5,7 @@
  *	it has polled before (the first poll comes in the middle of "import torch"), who it is has been found out, and it
  *	is old enough;
  *	the slot of the schedule has not given it one, and it is not a quiet hour;
- *	fewer than max_at_once windows are out on this host.
+ *	fewer than max_at_once windows are out on this host, and nobody who waits for the place had its last one earlier.
  * A slot that ends without one is counted by what stood in the way at its last poll. The first slot of a process is
  * the one after it was first seen. Sixty seconds without a poll, and it is forgotten. Runs on: the poll thread. */
 #ifndef AGENT_KINETO_TABLE_H
@@ -44,6 +44,7 @@ struct kineto_proc {
 	uint64_t polls;
 	bool idle, known, out;
 	int64_t born_ns; /* mono; where known */
+	int64_t asked_ns; /* mono: its last window, or try of one; 0: none yet */
 	char dir[KINETO_DIR_MAX + 1];
 	int64_t slot;
 	bool owed; /* the slot has not given it a window yet */
@@ -70,8 +71,8 @@ void kineto_table_know(struct kineto_table *t, pid_t pid, uint64_t address, int6
 
 /* May it have a window at this poll? */
 enum kineto_why kineto_table_ask(struct kineto_table *t, struct kineto_proc *p, int64_t mono_ns, int64_t wall_ns);
-void kineto_table_gave(struct kineto_table *t, struct kineto_proc *p);
-void kineto_table_unsent(struct kineto_proc *p);
+void kineto_table_gave(struct kineto_table *t, struct kineto_proc *p, int64_t mono_ns);
+void kineto_table_unsent(struct kineto_proc *p, int64_t mono_ns);
 /* A window that was given has come to its end, whichever. */
 void kineto_table_over(struct kineto_table *t, pid_t pid);
 

@@ -35,7 +35,7 @@ static enum kineto_why poll_as(pid_t pid, uint32_t can, uint64_t address)
 	ck_assert_ptr_nonnull(p);
 	why = kineto_table_ask(t, p, now, wall0 + now);
 	if (why == KINETO_DUE)
-		kineto_table_gave(t, p);
+		kineto_table_gave(t, p, now);
 	if (is_new)
 		kineto_table_know(t, pid, address, now - NS_PER_HOUR, STR("/tmp"));
 	return why;
@@ -124,6 +124,61 @@ START_TEST(no_more_windows_are_out_than_may_be)
 }
 END_TEST
 
+START_TEST(whoever_waited_longest_is_next_whatever_the_order_of_polls)
+{
+	unsigned given[4] = { 0 };
+	int64_t until = 0; /* the end of the window that is out: there is time for two of them in a slot */
+	pid_t out = 0;
+
+	kineto_table_free(t);
+	rules.max_at_once = 1;
+	t = kineto_table_new(&rules);
+	for (; now < 35 * NS_PER_MIN; now += 5 * NS_PER_S)
+		for (pid_t pid = 1; pid <= 3; pid++) {
+			if (out != 0 && now >= until) {
+				kineto_table_over(t, out);
+				out = 0;
+			}
+			if (poll_idle(pid) == KINETO_DUE) {
+				given[pid]++;
+				out = pid;
+				until = now + 145 * NS_PER_S;
+			}
+		}
+	ck_assert_uint_ge(given[1] + given[2] + given[3], 12); /* in six slots */
+	for (pid_t pid = 1; pid <= 3; pid++)
+		ck_assert_uint_ge(given[pid], 4);
+}
+END_TEST
+
+START_TEST(one_that_stopped_polling_or_takes_no_answer_keeps_nobody_waiting)
+{
+	struct kineto_message m = { .kind = KINETO_POLL, .can = KINETO_CAN_TRACE, .pids = { 1 }, .n_pids = 1 };
+	struct kineto_proc *p;
+	bool is_new;
+
+	kineto_table_free(t);
+	rules.max_at_once = 1;
+	t = kineto_table_new(&rules);
+	poll_idle(1);
+	poll_idle(2);
+	now = 5 * NS_PER_MIN;
+	ck_assert_int_eq(poll_idle(2), KINETO_DUE);
+	kineto_table_over(t, 2);
+	now = 10 * NS_PER_MIN;
+	kineto_table_poll(t, 1, 1000, 1, &m, now, wall0 + now, &is_new);
+	ck_assert_int_eq(poll_idle(2), KINETO_CROWDED); /* the first one never had any */
+	now += 9 * NS_PER_S;
+	ck_assert_int_eq(poll_idle(2), KINETO_DUE); /* and is gone, it seems */
+	kineto_table_over(t, 2);
+	now = 15 * NS_PER_MIN;
+	p = kineto_table_poll(t, 1, 1000, 1, &m, now, wall0 + now, &is_new);
+	ck_assert_int_eq(kineto_table_ask(t, p, now, wall0 + now), KINETO_DUE);
+	kineto_table_unsent(p, now);
+	ck_assert_int_eq(poll_idle(2), KINETO_DUE);
+}
+END_TEST
+
 START_TEST(quiet_hours_are_kept_and_counted)
 {
 	kineto_table_free(t);
@@ -144,7 +199,7 @@ START_TEST(an_answer_that_was_not_taken_leaves_the_window_owed)
 	now = 5 * NS_PER_MIN;
 	p = kineto_table_poll(t, 7, 1000, 7, &m, now, wall0 + now, &is_new);
 	ck_assert_int_eq(kineto_table_ask(t, p, now, wall0 + now), KINETO_DUE);
-	kineto_table_unsent(p);
+	kineto_table_unsent(p, now);
 	ck_assert_uint_eq(kineto_table_out(t), 0);
 	ck_assert_int_eq(poll_idle(7), KINETO_DUE);
 }
@@ -198,6 +253,8 @@ Suite *suite_kineto_table(void)
 	tcase_add_test(tc, no_window_at_the_first_poll_nor_before_it_is_known_who_it_is);
 	tcase_add_test(tc, a_busy_process_is_left_alone_and_its_slot_counted);
 	tcase_add_test(tc, no_more_windows_are_out_than_may_be);
+	tcase_add_test(tc, whoever_waited_longest_is_next_whatever_the_order_of_polls);
+	tcase_add_test(tc, one_that_stopped_polling_or_takes_no_answer_keeps_nobody_waiting);
 	tcase_add_test(tc, quiet_hours_are_kept_and_counted);
 	tcase_add_test(tc, an_answer_that_was_not_taken_leaves_the_window_owed);
 	tcase_add_test(tc, a_minute_without_a_poll_and_it_is_forgotten);
