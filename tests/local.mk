@@ -33,4 +33,4 @@ include tests/system/local.mk
 include tests/house/local.mk
 
 # for ./dev torch, which installs what they need first
-EXTRA_DIST += tests/torch/job.py tests/torch/on_demand.py tests/torch/requirements.txt
+EXTRA_DIST += tests/torch/device.cpp tests/torch/job.py tests/torch/on_demand.py tests/torch/requirements.txt
