@@ -7,6 +7,7 @@
 #include "cli/csv.h"
 #include "cli/keyavg_print.h"
 #include "cli/neuron_print.h"
+#include "cli/ranks.h"
 #include "cli/steps_print.h"
 #include "cli/summary.h"
 #include "cli/table.h"
@@ -18,7 +19,7 @@ static const char *const format_names[FORMATS + 1] = { "table", "tsv", "csv", "j
 	NULL };
 static const char *const stacks_names[STACKS_OFS + 1] = { "cpu", "device", NULL };
 
-enum { LIMIT_TABLE = 100, SORT_UNSET = -1, LIMIT_UNSET = -1, STACKS_UNSET = -1 };
+enum { LIMIT_TABLE = 100, LIMIT_RANKS = 30, SORT_UNSET = -1, LIMIT_UNSET = -1, STACKS_UNSET = -1 };
 
 struct answers {
 	int64_t format, sort, limit, max_output, stacks;
@@ -45,7 +46,7 @@ static const struct opt opts[] = {
 					   "self_device_ns where there is any, else self_cpu_ns; tsv is ordered by its first columns.",
 		.choices = keyavg_column_names },
 	{ .name = "limit", .letter = 'n', .type = OPT_INT, .offset = offsetof(struct answers, limit), .min = 0,
-		.max = INT64_MAX, .value = "ROWS", .help = "At most so many rows: 100 for a table, all otherwise." },
+		.max = INT64_MAX, .value = "ROWS", .help = "At most so many rows: 100 for a table, 30 for one of several files, all otherwise." },
 	{ .name = "by-engine", .type = OPT_FLAG, .offset = offsetof(struct answers, by_engine),
 		.help = "Of a Neuron device profile: calls and time of each opcode on each engine, without waiting for "
 			"semaphores. Other files are an error." },
@@ -227,6 +228,7 @@ struct output {
 	struct buf bytes;
 	struct json_writer json;
 	struct pprof_print *pprof;
+	struct ranks *ranks; /* several files as one table */
 };
 
 static void output_begin(struct output *o, const struct answers *a, bool several)
@@ -268,6 +270,23 @@ static void output_pprof(struct output *o, struct summary *s)
 		pprof_print_trace(o->pprof, &s->calls, file);
 }
 
+/* Tables of ops of several files stand side by side. */
+static bool is_side_by_side(const struct output *o)
+{
+	const struct answers *a = o->a;
+
+	return a->format == FORMAT_TABLE && o->several && !a->by_engine && !a->by_module && !a->by_shape && !a->memory &&
+	       !a->steps;
+}
+
+static void output_ranks(struct output *o, const struct summary *s)
+{
+	if (o->ranks == NULL)
+		o->ranks = ranks_new();
+	ranks_add(o->ranks, &s->table, s->trace != NULL ? s->trace->rank : -1, s->label);
+	o->n++;
+}
+
 static void output_add(struct output *o, struct summary *s)
 {
 	enum format format = (enum format)o->a->format;
@@ -278,6 +297,10 @@ static void output_add(struct output *o, struct summary *s)
 		print_json(&o->json, s, o->a, o->limit);
 	if (!s->readable)
 		return;
+	if (s->window == NULL && is_side_by_side(o)) {
+		output_ranks(o, s);
+		return;
+	}
 	if (o->several && (format == FORMAT_TABLE || format == FORMAT_TSV))
 		buf_fmt(&o->bytes, "# %s\n", s->label);
 	switch (format) {
@@ -303,6 +326,9 @@ static int output_end(struct output *o, struct err *e)
 		rc = jw_finish(&o->json, e);
 		buf_byte(&o->bytes, '\n');
 	}
+	if (o->ranks != NULL)
+		rc = ranks_print(o->ranks, o->a->sort == SORT_UNSET ? KEYAVG_COLUMNS : (enum keyavg_column)o->a->sort,
+			o->a->limit == LIMIT_UNSET ? LIMIT_RANKS : o->limit, cli_colour(stdout), &o->bytes, e);
 	if (o->pprof != NULL && o->n > 0)
 		rc = pprof_print_finish(o->pprof, &o->bytes, e);
 	if (rc == OK)
@@ -316,6 +342,7 @@ static void output_fini(struct output *o)
 {
 	buf_fini(&o->bytes);
 	pprof_print_free(o->pprof);
+	ranks_free(o->ranks);
 }
 
 struct tally {
@@ -365,7 +392,9 @@ const struct opt_command cmd_summarize = {
 	.operands = "FILE…",
 	.summary = "print the key_averages() table of traces",
 	.detail = "Reads PyTorch (Kineto, Chrome) traces, plain or compressed by gzip or zstd whatever their name, and whole archives of them (.tar, .tar.gz), and prints per op "
-		  "what PyTorch's own key_averages() gives, to the nanosecond. A FILE of - is standard input. What could not be "
+		  "what PyTorch's own key_averages() gives, to the nanosecond. A FILE of - is standard input. Tables of several files "
+		  "stand side by side, as those of the ranks of one job: the most of each row is marked, and the slowest rank is "
+		  "the one whose device works longest without collectives, for the others wait for it in theirs. What could not be "
 		  "read is told on standard error: a reason, how many, and the byte offset of the first in the decompressed text. "
 		  "What the Neuron tools write is read too (neuron-explorer view's json and summary-json, neuron-monitor, "
 		  "neuron-ls -j): their ops in the same columns, then versions and gauges. So are traces of JAX and PyTorch/XLA "

@@ -20,7 +20,7 @@ const char *const keyavg_column_names[KEYAVG_COLUMNS + 1] = {
 };
 
 /* A column's number in a row; 0 for texts. */
-static int64_t number(const struct keyavg_row *r, enum keyavg_column c)
+int64_t keyavg_number(const struct keyavg_row *r, enum keyavg_column c)
 {
 	switch (c) {
 	case KEYAVG_IS_DEVICE: return r->is_device;
@@ -56,7 +56,7 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 {
 	const struct keyavg_row *a = pa, *b = pb;
 	enum keyavg_column by = *(const enum keyavg_column *)arg;
-	int64_t x = number(a, by), y = number(b, by);
+	int64_t x = keyavg_number(a, by), y = keyavg_number(b, by);
 	int shapes = by == KEYAVG_INPUT_DIMS ? str_cmp(a->dims, b->dims) : 0;
 
 	if (shapes != 0)
@@ -153,7 +153,7 @@ static void print_column(const struct keyavg_row *r, enum keyavg_column c, struc
 	if (c == KEYAVG_NAME || c == KEYAVG_INPUT_DIMS)
 		keyavg_print_name(c == KEYAVG_NAME ? r->name : r->dims, out);
 	else
-		buf_fmt(out, "%" PRId64, number(r, c));
+		buf_fmt(out, "%" PRId64, keyavg_number(r, c));
 }
 
 void keyavg_print_tsv(const struct keyavg_table *kt, size_t limit, struct buf *out)
@@ -189,7 +189,7 @@ void keyavg_print_json(const struct keyavg_table *kt, size_t limit, struct json_
 			jw_key_str(w, keyavg_column_names[KEYAVG_INPUT_DIMS], r->dims);
 		for (int c = KEYAVG_COUNT; c < KEYAVG_COLUMNS; c++)
 			if (column_shown(&s, (enum keyavg_column)c))
-				jw_key_i64(w, keyavg_column_names[c], number(r, (enum keyavg_column)c));
+				jw_key_i64(w, keyavg_column_names[c], keyavg_number(r, (enum keyavg_column)c));
 		jw_end(w);
 	}
 	jw_end(w);

@@ -25,6 +25,9 @@ enum keyavg_column {
 };
 extern const char *const keyavg_column_names[KEYAVG_COLUMNS + 1]; /* NULL-ended */
 
+/* A column's number in a row; 0 for texts. */
+int64_t keyavg_number(const struct keyavg_row *r, enum keyavg_column c);
+
 /* Largest first, names and flags upwards; of rows alike the one that was called first, as PyTorch has it. */
 void keyavg_sort(struct keyavg_table *kt, enum keyavg_column by);
 

@@ -24,6 +24,7 @@ trainspotter_SOURCES = \
 	cli/pprof.c cli/pprof.h \
 	cli/pprof_print.c cli/pprof_print.h \
 	cli/progress.c cli/progress.h \
+	cli/ranks.c cli/ranks.h \
 	cli/remote.c cli/remote.h \
 	cli/steps_print.c cli/steps_print.h \
 	cli/summary.c cli/summary.h \
