@@ -3,15 +3,30 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/must.h"
 
-enum { FAMILY = offsetof(struct sockaddr_un, sun_path) };
+enum {
+	FAMILY = offsetof(struct sockaddr_un, sun_path),
+	SEND_BYTES = 1 << 20, /* answers that nobody has read yet count here: hundreds of clients at once wait for a core */
+	SEND_TRIES = 20,      /* a millisecond each; a client gives up after 90 */
+};
 
 /* ---- opening */
+
+/* As much as root may have, else as much as anybody. */
+static void widen(int fd)
+{
+	const int bytes = SEND_BYTES;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		(void)!setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
 
 static int new_fd(struct err *e)
 {
@@ -28,6 +43,7 @@ static int new_fd(struct err *e)
 		close(fd);
 		return rc;
 	}
+	widen(fd);
 	return fd;
 }
 
@@ -211,9 +227,28 @@ bool kineto_sock_get(int fd, const char *dir, struct kineto_got *out)
 	return true;
 }
 
+/* Is our own side full of answers that were not read yet? Else it is the client that takes none, which is its affair. */
+static bool is_full(int fd)
+{
+	int unread = 0, room = 0;
+	socklen_t n = sizeof(room);
+
+	return ioctl(fd, SIOCOUTQ, &unread) == 0 && getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, &n) == 0 &&
+	       unread > room / 2;
+}
+
 bool kineto_sock_answer(int fd, const struct kineto_got *to, struct str datagram)
 {
 	must(to->sender == KINETO_SENDER_OK);
-	return sendto(fd, datagram.p, datagram.n, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&to->from,
-		       to->from_len) == (ssize_t)datagram.n;
+	for (int i = 0; i < SEND_TRIES; i++) {
+		ssize_t n = sendto(fd, datagram.p, datagram.n, MSG_DONTWAIT | MSG_NOSIGNAL,
+			(const struct sockaddr *)&to->from, to->from_len);
+
+		if (n == (ssize_t)datagram.n)
+			return true;
+		if ((errno != EAGAIN && errno != ENOBUFS) || !is_full(fd))
+			return false;
+		clock_sleep_ns(NS_PER_MS);
+	}
+	return false;
 }

@@ -9,7 +9,8 @@
  * whose address is of the same make; to all others there is silence.
  *
  * The kernel tells the sender's pid and uid, as this host counts them (SO_PASSCRED), and when the datagram came in.
- * Runs on: opening and closing on the main thread (a folder can be slow), the rest on the poll thread; never blocks. */
+ * Runs on: opening and closing on the main thread (a folder can be slow), the rest on the poll thread, which waits 20 ms at
+ * most, and only while the kernel holds all the answers it has room for. */
 #ifndef AGENT_KINETO_SOCK_H
 #define AGENT_KINETO_SOCK_H
 
