@@ -14,6 +14,7 @@ struct compare_row {
 struct compare {
 	struct deploy_side before, after;
 	const struct merged *all_before, *all_after;
+	enum judge_where where;
 	bool has_device; /* on both sides: device times are compared then, else CPU times */
 	struct compare_row *rows;
 	size_t n_rows;
@@ -146,6 +147,7 @@ static int load(struct api_call *c, struct compare *k, struct err *e)
 		rc = deploy_side_load(st, table, c->p.q.service, after.deploy, true, &c->arena, &k->after, e);
 	if (rc != OK)
 		return rc;
+	k->where = deploy_where(&after);
 	k->all_before = profile_merge_get(k->before.merge);
 	k->all_after = profile_merge_get(k->after.merge);
 	k->has_device = k->all_before->has_device && k->all_after->has_device;
@@ -168,7 +170,7 @@ void compare_get(struct api_call *c)
 	}
 	rc = load(c, &k, &e);
 	if (rc == OK)
-		rc = judge(k.before.side, k.after.side, JUDGE_SERVICE, &c->arena, &v, &e);
+		rc = judge(k.before.side, k.after.side, k.where, &c->arena, &v, &e);
 	if (rc == OK)
 		write_compare(c, &k, &v);
 	else

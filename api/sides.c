@@ -64,6 +64,11 @@ void deploy_side_fini(struct deploy_side *s)
 	memset(s, 0, sizeof(*s));
 }
 
+enum judge_where deploy_where(const struct deploy *after)
+{
+	return after->windows >= SIDES_SETTLED * after->hosts ? JUDGE_SETTLED : JUDGE_SERVICE;
+}
+
 /* The place of the deploy in the list, or of the first with windows at or behind from where none is named; n where there is
  * none. */
 static size_t find_deploy(const struct deploy_list *l, struct str name, size_t from)

@@ -8,7 +8,10 @@
 #include "detect/judge.h"
 #include "store/store.h"
 
-enum { SIDES_WINDOWS = 64 }; /* the newest of each deploy */
+enum {
+	SIDES_WINDOWS = 64, /* the newest of each deploy */
+	SIDES_SETTLED = 6,  /* windows a host, on average */
+};
 
 struct deploy_side {
 	struct str deploy;
@@ -26,6 +29,9 @@ struct deploy_side {
 int deploy_side_load(struct store *st, const struct fusion_table *table, struct str service, struct str deploy,
 	bool with_rows, struct arena *a, struct deploy_side *out, struct err *e) MUST_USE;
 void deploy_side_fini(struct deploy_side *s);
+
+/* How a deploy is to be judged: as settled from its sixth window a host on. */
+enum judge_where deploy_where(const struct deploy *after);
 
 /* The newest two deploys of a service that have windows, by their first windows' own times; either may be named.
  * E_NOT_FOUND with a sentence where there are no two. */

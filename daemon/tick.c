@@ -145,7 +145,7 @@ static int judge_pair(struct look *l, struct str before, struct str after, struc
 		return rc;
 	*enough = true;
 	metric_add(l->t->judgements, 1);
-	return judge(b->side, a->side, JUDGE_SERVICE, &l->arena, v, e);
+	return judge(b->side, a->side, deploy_where(&l->after), &l->arena, v, e);
 }
 
 /* The hosts of the newest windows of a deploy that began at from_ns or later; *n_windows of them were looked at. */

@@ -4,7 +4,7 @@
  *   2. graph_breaks			compiled regions run 1.5 times as often, out of more frames, with little new work
  *   3. cpu_fallback			ops run on the host that did not, and copies rise
  *   4. host_gap			the device waits longer between launches, and works no longer
- *   5. op_slower, step_slower		detect/slower.h; for two sets of files only
+ *   5. op_slower, step_slower		detect/slower.h; in a service ops only, once the deploy has settled
  *
  * cpu_fallback comes first of the two: while an op runs on the host the device waits, so the gap would hide its own cause.
  */
@@ -118,7 +118,7 @@ static int judge_graph_breaks(struct court *c, struct err *e)
 	if (x->launches < b->launches - CALLS_EPS ||
 		fusion_gained_work(c->t) > BREAKS_WORK_SHARE * b->launches + BREAKS_WORK + CALLS_EPS)
 		return OK;
-	if (c->where == JUDGE_SERVICE && !step_slowed(c->t))
+	if (c->where != JUDGE_DIFF && !step_slowed(c->t))
 		return OK;
 	add_finding(c, VERDICT_GRAPH_BREAKS, regions, x->step_ns - b->step_ns);
 	return OK;
@@ -223,7 +223,7 @@ static int judge_slower(struct court *c, struct err *e)
 		return rc;
 	for (size_t i = 0; i < s.n_ops; i++)
 		add_slower_op(c, &s.ops[i]);
-	if (s.step)
+	if (s.step && c->where == JUDGE_DIFF)
 		add_slower_step(c, &s);
 	return OK;
 }

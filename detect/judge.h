@@ -35,8 +35,10 @@ uint64_t side_steps(const struct side *s);
 /* ---- the verdict */
 enum judge_where {
 	JUDGE_DIFF,    /* two sets of files: what they hold is all there is */
-	JUDGE_SERVICE, /* two deploys in a service: graph breaks need a slower step; slower ops and steps are left to the
-			  deploy test over time */
+	JUDGE_SERVICE, /* two deploys in a service, the second just out: graph breaks need a slower step; its first windows
+			  compile and fill caches, so slower ops wait */
+	JUDGE_SETTLED, /* the same once it has run for a while: slower ops count, too. A step that is slower as a whole is
+			  left to a test over time: machines and inputs change */
 };
 /* The verdict's texts and arrays live in the arena. E_LIMIT when it is full. */
 int judge(const struct side *before, const struct side *after, enum judge_where where, struct arena *a,

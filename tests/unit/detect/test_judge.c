@@ -168,10 +168,11 @@ START_TEST(ops_that_moved_to_the_host_are_cpu_fallback)
 }
 END_TEST
 
-START_TEST(slower_ops_are_left_to_the_deploy_test_in_a_service)
+START_TEST(slower_ops_wait_in_a_service_until_the_deploy_has_settled)
 {
 	ck_assert_int_eq(sides_of(&s, "flash_attn 1 145", "flash_attn 1 667"), VERDICT_OP_SLOWER);
 	ck_assert_int_eq(sides_judge(&s, JUDGE_SERVICE), VERDICT_NONE);
+	ck_assert_int_eq(sides_judge(&s, JUDGE_SETTLED), VERDICT_OP_SLOWER);
 }
 END_TEST
 
@@ -423,7 +424,7 @@ Suite *suite_judge(void)
 	tcase_add_test(t, a_longer_gap_is_host_gap);
 	tcase_add_test(t, a_longer_gap_beside_longer_work_is_no_host_gap);
 	tcase_add_test(t, ops_that_moved_to_the_host_are_cpu_fallback);
-	tcase_add_test(t, slower_ops_are_left_to_the_deploy_test_in_a_service);
+	tcase_add_test(t, slower_ops_wait_in_a_service_until_the_deploy_has_settled);
 	tcase_add_test(t, kinds_fail_a_pipeline_or_not);
 	tcase_add_test(t, the_same_numbers_give_the_same_verdict);
 	tcase_add_test(t, nothing_on_a_side_is_none);
