@@ -8,7 +8,8 @@
  *	there are at least three windows before, and
  *	both sides have at least 50 steps, over all hosts, where steps are known;
  *
- * and again only when either deploy has more windows than last time, or after other settings came.
+ * and again only when either deploy has more windows than last time, or after other settings came. What structure tells (lost
+ * fusion and its kin) counts at once; ops that are merely slower wait until the deploy has settled (api/sides.h).
  *
  *	a regression            an alert, firing, one for the deploy and kind: more findings of the same kind
  *	                        update it, they do not add another
