@@ -5,6 +5,7 @@
 #include "cli/chrome_print.h"
 #include "cli/cmd.h"
 #include "cli/csv.h"
+#include "cli/explain.h"
 #include "cli/keyavg_print.h"
 #include "cli/neuron_print.h"
 #include "cli/ranks.h"
@@ -23,7 +24,7 @@ enum { LIMIT_TABLE = 100, LIMIT_RANKS = 30, SORT_UNSET = -1, LIMIT_UNSET = -1, S
 
 struct answers {
 	int64_t format, sort, limit, max_output, stacks;
-	bool by_engine, by_module, by_shape, memory, python, steps;
+	bool by_engine, by_module, by_shape, memory, python, steps, explain;
 };
 
 static unsigned wanted(const struct answers *a)
@@ -68,6 +69,9 @@ static const struct opt opts[] = {
 		.help = "Instead of ops a row a step: wall time, how long devices were busy and how long they waited between "
 			"executions (added up over devices), launches, and the ops that took most. Steps are "
 			"ProfilerStep#N, or else end where the optimizer's step ends." },
+	{ .name = "explain", .type = OPT_FLAG, .offset = offsetof(struct answers, explain),
+		.help = "Say at length, on standard error, what was lost or odd: how often, where first, the bytes there, and "
+			"what helps." },
 	{ .name = "max-output", .type = OPT_SIZE, .offset = offsetof(struct answers, max_output), .min = 1,
 		.max = INT64_MAX, .value = "SIZE", .help = "Refuse a file from which more than this comes out when it is "
 							   "decompressed (64GiB)." },
@@ -108,7 +112,8 @@ static void warn_reason(const struct summary *s, enum trace_reason reason)
 	fprintf(stderr, " (%s)\n", trace_reason_meaning(reason));
 }
 
-static void warn(const struct summary *s)
+/* limits: under which the file is read once more to explain; NULL where short words will do. */
+static void warn(const struct summary *s, const struct trace_limits *limits)
 {
 	const struct keyavg_table *kt = &s->table;
 
@@ -116,7 +121,9 @@ static void warn(const struct summary *s)
 		fprintf(stderr, "trainspotter: %s\n", s->error.text);
 		return;
 	}
-	for (int reason = 0; reason < TRACE_REASONS; reason++)
+	if (limits != NULL)
+		explain(s, limits, stderr);
+	for (int reason = 0; reason < TRACE_REASONS && limits == NULL; reason++)
 		warn_reason(s, (enum trace_reason)reason);
 	if (kt->crossings > 0)
 		fprintf(stderr, "%s: note: crossing: %llu (events end after one that they began in; they are not counted as "
@@ -358,6 +365,7 @@ static void tally_add(struct tally *t, const struct summary *s)
 struct visit {
 	struct output *out;
 	struct tally *tally;
+	const struct trace_limits *explain; /* how a file is read once more; NULL: short words will do */
 };
 
 static void visit(void *arg, struct summary *s)
@@ -365,7 +373,7 @@ static void visit(void *arg, struct summary *s)
 	struct visit *v = arg;
 
 	output_add(v->out, s);
-	warn(s);
+	warn(s, v->explain);
 	tally_add(v->tally, s);
 }
 
@@ -378,7 +386,7 @@ static void summarize(char **files, int n, const struct answers *a, struct outpu
 		.stacks_of = a->stacks == STACKS_UNSET ? STACKS_CPU : (enum stacks_of)a->stacks, .more = wanted(a) };
 	const struct trace_limits defaults = TRACE_LIMITS_DEFAULT;
 	struct trace_limits limits = defaults;
-	struct visit v = { o, t };
+	struct visit v = { o, t, a->explain ? &limits : NULL };
 
 	limits.max_output_bytes = (uint64_t)a->max_output;
 	for (int i = 0; i < n; i++)

@@ -15,6 +15,7 @@ trainspotter_SOURCES = \
 	cli/cmd_trend.c \
 	cli/cmd_windows.c \
 	cli/csv.c cli/csv.h \
+	cli/explain.c cli/explain.h \
 	cli/diff_side.c cli/diff_side.h \
 	cli/keyavg_print.c cli/keyavg_print.h \
 	cli/main.c \
