@@ -511,7 +511,11 @@ static void learn(struct quick *q, struct place *pl, size_t from, const struct p
 	struct phrase *ph = &q->phrases[q->n_phrases % PHRASES];
 	struct way *way;
 
-	if (ways == 0 || n > PHRASE_BYTES || !marks_up_to(q, pl->at) || is_odd(q, from, pl->at)) {
+	/* Near the text's end nothing was compared, so what is there may be known: learning it at the end of each block would
+	 * fill the table with copies. And a phrase that the end cuts (", \"tid\":" without its space) would fit ever after and
+	 * lead nowhere. */
+	if (ways == 0 || n > PHRASE_BYTES || q->n - from <= PHRASE_BYTES || !marks_up_to(q, pl->at) ||
+		is_odd(q, from, pl->at)) {
 		pl->phrase = PHRASE_UNKNOWN; /* the long way until the event is over */
 		return;
 	}

@@ -255,6 +255,36 @@ START_TEST(usual_events_are_read_the_quick_way)
 }
 END_TEST
 
+START_TEST(a_text_that_ends_anywhere_teaches_nothing_wrong)
+{
+	struct trace_report report = { 0 };
+	struct trace t;
+	struct intake in;
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	for (int i = 0; i < 40; i++) {
+		buf_text(&b, ",\n  ");
+		buf_text(&b, events[i % 2]);
+	}
+	buf_fill(&b, ' ', 200);
+	trace_init(&t, 1000000);
+	intake_init(&in, &t, &report);
+	for (size_t cut = 1; cut < 600; cut++) {
+		struct quick *q = quick_new(json_mask_best());
+		struct json_unread u = { .text = str_upto(buf_view(&b), cut), .after_value = true };
+
+		quick_events(q, &in, &u);
+		u.text = buf_view(&b);
+		ck_assert_msg(quick_events(q, &in, &u) == b.n - 200, "cut at %zu", cut);
+		quick_free(q);
+	}
+	intake_fini(&in);
+	trace_fini(&t);
+	buf_fini(&b);
+}
+END_TEST
+
 Suite *suite_quick(void)
 {
 	Suite *s = suite_create("trace/quick");
@@ -262,6 +292,7 @@ Suite *suite_quick(void)
 
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, usual_events_are_read_the_quick_way);
+	tcase_add_test(tc, a_text_that_ends_anywhere_teaches_nothing_wrong);
 	tcase_add_test(tc, both_ways_of_reading_agree_whatever_is_in_the_file);
 	tcase_add_test(tc, a_long_trace_is_read_alike_in_blocks);
 	tcase_add_test(tc, shapes_and_allocations_cut_at_any_byte_are_the_same);
