@@ -406,23 +406,6 @@ int trace_reader_feed(struct trace_reader *r, struct str block, struct err *e)
 	return run(r, e);
 }
 
-static void report_oddities(struct trace_reader *r)
-{
-	const struct json_oddities *o = json_oddities(r->json);
-	const struct {
-		enum trace_reason reason;
-		uint64_t count;
-	} odd[] = {
-		{ TRACE_RAW_QUOTES, o->raw_quotes },	   { TRACE_RAW_CONTROLS, o->raw_controls },
-		{ TRACE_BAD_ESCAPES, o->bad_escapes },	   { TRACE_BAD_UTF8, o->bad_utf8 },
-		{ TRACE_NON_NUMBERS, o->non_numbers },	   { TRACE_EXTRA_COMMAS, o->extra_commas },
-		{ TRACE_BYTE_ORDER_MARK, o->byte_order_mark }, { TRACE_CUT_TOKENS, o->cut_tokens },
-	};
-
-	for (size_t i = 0; i < COUNT(odd); i++)
-		trace_report_add(&r->report, odd[i].reason, odd[i].count, 0);
-}
-
 /* The document is over. Was that its end? Where decompression stopped early that is told already. */
 static void report_end(struct trace_reader *r, struct trace_report *report)
 {
@@ -464,7 +447,7 @@ int trace_reader_end(struct trace_reader *r, struct trace_report *report, struct
 	if (!r->has_object && trace_report_find(&r->report, TRACE_BAD_EVENT) != NULL)
 		return err_set(e, E_FORMAT, "this is no trace: nothing in it is an event");
 	report_end(r, report);
-	report_oddities(r);
+	trace_report_oddities(&r->report, json_oddities(r->json));
 	merge_reports(&r->report, report);
 	trace_settle(r->trace);
 	report->events = r->trace->events.n;

@@ -2,6 +2,7 @@
 
 #include "base/code.h"
 #include "base/must.h"
+#include "json/pull.h"
 
 static const char *const words[] = {
 	[TRACE_TRUNCATED] = "truncated",
@@ -107,4 +108,20 @@ const struct trace_skip *trace_report_find(const struct trace_report *r, enum tr
 		if (v[i].reason == words[reason])
 			return &v[i];
 	return NULL;
+}
+
+void trace_report_oddities(struct trace_report *r, const struct json_oddities *o)
+{
+	const struct {
+		enum trace_reason reason;
+		uint64_t count;
+	} odd[] = {
+		{ TRACE_RAW_QUOTES, o->raw_quotes },	       { TRACE_RAW_CONTROLS, o->raw_controls },
+		{ TRACE_BAD_ESCAPES, o->bad_escapes },	       { TRACE_BAD_UTF8, o->bad_utf8 },
+		{ TRACE_NON_NUMBERS, o->non_numbers },	       { TRACE_EXTRA_COMMAS, o->extra_commas },
+		{ TRACE_BYTE_ORDER_MARK, o->byte_order_mark }, { TRACE_CUT_TOKENS, o->cut_tokens },
+	};
+
+	for (size_t i = 0; i < COUNT(odd); i++)
+		trace_report_add(r, odd[i].reason, odd[i].count, 0);
 }

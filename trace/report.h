@@ -84,6 +84,10 @@ struct trace_report {
 
 /* Adds count to the reason's entry, which keeps the offset of its first. Nothing for a count of 0. */
 void trace_report_add(struct trace_report *r, enum trace_reason reason, uint64_t count, uint64_t offset);
+
+/* What tolerant reading met, as notes: where each was is not known. */
+struct json_oddities;
+void trace_report_oddities(struct trace_report *r, const struct json_oddities *o);
 const struct trace_skip *trace_report_find(const struct trace_report *r, enum trace_reason reason); /* or NULL */
 
 #endif

@@ -96,23 +96,6 @@ static bool is_open(const struct tokens *t)
 	return o->open_at_end > 0 || o->inside_token;
 }
 
-static void count_oddities(struct tokens *t)
-{
-	const struct json_oddities *o = json_oddities(t->json);
-	const struct {
-		enum trace_reason reason;
-		uint64_t count;
-	} odd[] = {
-		{ TRACE_RAW_QUOTES, o->raw_quotes },	       { TRACE_RAW_CONTROLS, o->raw_controls },
-		{ TRACE_BAD_ESCAPES, o->bad_escapes },	       { TRACE_BAD_UTF8, o->bad_utf8 },
-		{ TRACE_NON_NUMBERS, o->non_numbers },	       { TRACE_EXTRA_COMMAS, o->extra_commas },
-		{ TRACE_BYTE_ORDER_MARK, o->byte_order_mark }, { TRACE_CUT_TOKENS, o->cut_tokens },
-	};
-
-	for (size_t i = 0; i < COUNT(odd); i++)
-		trace_report_add(t->report, odd[i].reason, odd[i].count, 0);
-}
-
 /* To the end of the document, without looking. */
 static void run_out(struct tokens *t)
 {
@@ -124,7 +107,7 @@ static void run_out(struct tokens *t)
 	} while (tok != JSON_DONE && tok != JSON_ERROR);
 	while (!t->document_ended)
 		feed(t);
-	count_oddities(t);
+	trace_report_oddities(t->report, json_oddities(t->json));
 }
 
 static bool is_space(char c)
