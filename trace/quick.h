@@ -5,7 +5,8 @@
  * quotes, escapes, control characters, bytes outside ASCII, numbers that are none, objects in args, commas too many, an event
  * that the block's end cuts. So both ways give the same events and the same report, whatever is in the file; the
  * tests read every trace both ways. It is two to three times as fast.
- * Runs on: one thread at a time. Memory: marks of 8 KiB of text. */
+ * Runs on: one thread at a time. Memory: marks of 8 KiB of text, and a table of what the
+ * writer repeats between the values (at most 512 phrases). */
 #ifndef TRACE_QUICK_H
 #define TRACE_QUICK_H
 
