@@ -2,6 +2,7 @@
 noinst_LIBRARIES += agent/libagent.a
 agent_libagent_a_SOURCES = \
 	agent/agent.c agent/agent.h \
+	agent/errand.c agent/errand.h \
 	agent/host.c agent/host.h \
 	agent/job.c agent/job.h \
 	agent/keep.c agent/keep.h \
@@ -13,9 +14,11 @@ agent_libagent_a_SOURCES = \
 	agent/kineto_wire.c agent/kineto_wire.h \
 	agent/marker.c agent/marker.h \
 	agent/options.c agent/options.h \
+	agent/plan.h \
 	agent/quarantine.c agent/quarantine.h \
 	agent/schedule.c agent/schedule.h \
 	agent/ship.c agent/ship.h \
+	agent/source.h \
 	agent/spool.c agent/spool.h \
 	agent/watch.c agent/watch.h \
 	agent/worker.c agent/worker.h
