@@ -14,7 +14,7 @@
 #include "agent/quarantine.h"
 #include "agent/ship.h"
 #include "agent/spool.h"
-#include "agent/watch.h"
+#include "agent/watch_source.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/file.h"
@@ -24,7 +24,7 @@
 #include "base/proc.h"
 
 enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_WANTED = 16, ONCE_TRIES = 5, JOB_TRIES = 5, PARTS_GOOD = 8 };
-enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256 };
+enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256, SOURCES_MAX = 16, BATCHES_MAX = 16 };
 
 static const int64_t again_ns = 10 * NS_PER_S;
 
@@ -44,10 +44,8 @@ struct agent {
 	char id[HOST_ID_TEXT];
 	char host[HOST_TEXT];
 	int signal_fd;
-	struct watch_folder *folders;
-	char (*folder_texts)[2][PATH_MAX]; /* done_dir, bad_dir where they are made up */
-	struct watch *watch;
-	struct kineto *kineto; /* NULL: not wanted */
+	struct source sources[SOURCES_MAX]; /* in the order of the table; without a type: not wanted */
+	size_t turn;			    /* who is asked first for a trace */
 	struct spool *spool;
 	struct job_thread *jobs;
 	struct ship *ship;
@@ -61,49 +59,6 @@ struct agent {
 };
 
 /* ---- making the parts from the configuration */
-
-/* What the configuration says, or a folder in the watched one. */
-static void folder_beside(const char *dir, const char *named, const char *name, char out[PATH_MAX])
-{
-	if (named[0] != '\0')
-		snprintf(out, PATH_MAX, "%s", named);
-	else
-		snprintf(out, PATH_MAX, "%s/%s", dir, name);
-}
-
-static int make_folders(struct agent *a, struct err *e)
-{
-	size_t n = a->conf.watch.n;
-
-	mem_free(a->folders);
-	mem_free(a->folder_texts);
-	a->folders = mem_get_array(n, sizeof(*a->folders));
-	a->folder_texts = mem_get_array(n, sizeof(*a->folder_texts));
-	for (size_t i = 0; i < n; i++) {
-		const struct watch_conf *wc = agent_conf_watch(&a->conf, i);
-		char *done = a->folder_texts[i][0], *bad = a->folder_texts[i][1];
-
-		if (strlen(wc->dir) > DIR_TEXT)
-			return err_set(e, E_USAGE, "watch: %s: path too long", wc->dir);
-		folder_beside(wc->dir, wc->done_dir, "done", done);
-		folder_beside(wc->dir, wc->bad_dir, "bad", bad);
-		a->folders[i] = (struct watch_folder){
-			.dir = wc->dir,
-			.done_dir = wc->done == DONE_MOVE ? done : NULL,
-			.bad_dir = bad,
-			.keep_files = (size_t)a->conf.keep_files,
-			.stable_ns = wc->stable_ns,
-		};
-	}
-	return OK;
-}
-
-static int open_watch(struct agent *a, struct err *e)
-{
-	int rc = make_folders(a, e);
-
-	return rc < 0 ? rc : watch_open(&a->watch, a->folders, a->conf.watch.n, a->conf.rescan_ns, e);
-}
 
 static int open_ship(struct agent *a, struct err *e)
 {
@@ -160,16 +115,72 @@ static int open_state(struct agent *a, struct err *e)
 	return rc;
 }
 
-/* Before everything else: a process that ends while nobody listens waits for seconds. */
-static int open_kineto(struct agent *a, struct err *e)
+/* ---- the table of sources */
+
+static int open_kineto(struct agent *a, struct source *out, struct err *e)
 {
 	char bad_dir[PATH_MAX];
+	struct kineto *k;
+	int rc;
 
-	if (!a->conf.kineto.enabled || a->options.once)
+	if (!a->conf.kineto.enabled)
 		return OK;
 	snprintf(bad_dir, sizeof(bad_dir), "%s/bad", a->conf.state_dir);
-	return kineto_open(&a->kineto, &a->conf.kineto, str_of(a->host), "/proc", bad_dir, (size_t)a->conf.keep_files, e);
+	rc = kineto_open(&k, &a->conf.kineto, str_of(a->host), "/proc", bad_dir, (size_t)a->conf.keep_files, e);
+	if (rc == OK)
+		*out = (struct source){ &kineto_source, k };
+	return rc;
 }
+
+static int open_watch(struct agent *a, struct source *out, struct err *e)
+{
+	return watch_source_open(out, &a->conf, a->options.once, e);
+}
+
+enum {
+	ROW_EARLY = 1, /* opened before all else: a process that ends while nobody listens waits for seconds */
+	ROW_ONCE = 2,  /* with --once, too */
+	ROW_ANEW = 4,  /* closed and opened again when the configuration has changed; the others: at the next start */
+};
+
+/* open: leaves *out alone where the source is not wanted. */
+static const struct source_row {
+	int (*open)(struct agent *a, struct source *out, struct err *e);
+	unsigned flags;
+} source_rows[] = {
+	{ open_kineto, ROW_EARLY },
+	{ open_watch, ROW_ONCE | ROW_ANEW },
+};
+_Static_assert(COUNT(source_rows) <= SOURCES_MAX, "room for all sources");
+
+#define each_source(s, a)                                                                                            \
+	for (const struct source *s = (a)->sources; s != (a)->sources + COUNT(source_rows); s++)                    \
+		if (s->type != NULL)
+
+/* Those whose flags are as wanted among the flags of the mask. */
+static int open_sources(struct agent *a, unsigned mask, unsigned wanted, struct err *e)
+{
+	int rc = OK;
+
+	for (size_t i = 0; i < COUNT(source_rows) && rc == OK; i++)
+		if ((source_rows[i].flags & mask) == wanted && (!a->options.once || (source_rows[i].flags & ROW_ONCE)))
+			rc = source_rows[i].open(a, &a->sources[i], e);
+	return rc;
+}
+
+static void close_sources(struct agent *a, unsigned mask, unsigned wanted)
+{
+	for (size_t i = COUNT(source_rows); i-- > 0;) {
+		struct source *s = &a->sources[i];
+
+		if (s->type == NULL || (source_rows[i].flags & mask) != wanted)
+			continue;
+		s->type->close(s->self);
+		s->type = NULL;
+	}
+}
+
+/* ---- life */
 
 int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_options *o, struct err *e)
 {
@@ -184,11 +195,11 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 	take_names(a);
 	rc = proc_signals_open(&a->signal_fd, e);
 	if (rc == OK)
-		rc = open_kineto(a, e);
+		rc = open_sources(a, ROW_EARLY, ROW_EARLY, e);
 	if (rc == OK)
 		rc = open_state(a, e);
 	if (rc == OK)
-		rc = open_watch(a, e);
+		rc = open_sources(a, ROW_EARLY, 0, e);
 	if (rc == OK)
 		rc = job_thread_start(&a->jobs, e);
 	if (rc == OK)
@@ -207,13 +218,10 @@ void agent_close(struct agent *a)
 		return;
 	ship_stop(a->ship);
 	job_thread_stop(a->jobs);
-	watch_close(a->watch);
-	kineto_close(a->kineto);
+	close_sources(a, 0, 0);
 	spool_close(a->spool);
 	if (a->signal_fd >= 0)
 		close(a->signal_fd);
-	mem_free(a->folders);
-	mem_free(a->folder_texts);
 	agent_conf_fini(&a->conf);
 	mem_free(a);
 }
@@ -234,48 +242,41 @@ static void start_job(struct agent *a, struct job *j)
 	a->job_out = true;
 }
 
-static struct job *next_watched(struct agent *a, int64_t now_ns)
+static struct job *job_of(const struct source *from, const struct source_trace *t)
 {
-	const struct watch_conf *wc;
-	struct watch_file file;
-	struct job *j;
+	struct job *j = job_new();
 
-	if (!watch_next(a->watch, now_ns, &file))
-		return NULL;
-	wc = agent_conf_watch(&a->conf, file.folder);
-	j = job_new();
-	j->file = file;
-	j->origin = (struct window_origin){ .source = STR("watch"), .service = str_of(wc->service),
-		.deploy = str_of(wc->deploy), .worker = str_of(wc->worker) };
+	j->from = from;
+	j->file = t->file;
+	j->key = t->key;
+	j->labels = t->labels;
+	j->n_labels = t->n_labels;
+	j->origin = (struct window_origin){ .source = str_of(from->type->name), .service = t->service, .deploy = t->deploy,
+		.worker = t->worker };
 	return j;
 }
 
-static struct job *next_kineto(struct agent *a, int64_t now_ns)
-{
-	struct kineto_trace t;
-	struct job *j;
-
-	if (a->kineto == NULL || !kineto_next(a->kineto, now_ns, &t))
-		return NULL;
-	j = job_new();
-	j->file = t.file;
-	j->kineto_key = t.key;
-	j->origin = (struct window_origin){ .source = STR("kineto"), .service = t.service, .deploy = t.deploy,
-		.worker = t.worker };
-	return j;
-}
-
+/* Each source in its turn, so that none waits for ever for one that always has a trace. */
 static void start_next_job(struct agent *a, int64_t now_ns)
 {
-	struct job *j;
-
 	if (a->job_out || a->reload)
 		return;
-	j = next_kineto(a, now_ns);
-	if (j == NULL)
-		j = next_watched(a, now_ns);
-	if (j != NULL)
-		start_job(a, j);
+	for (size_t i = 0; i < COUNT(source_rows); i++) {
+		size_t turn = (a->turn + i) % COUNT(source_rows);
+		const struct source *s = &a->sources[turn];
+		struct source_trace t;
+
+		if (s->type == NULL || s->type->next == NULL || !s->type->next(s->self, now_ns, &t))
+			continue;
+		a->turn = turn + 1;
+		start_job(a, job_of(s, &t));
+		return;
+	}
+}
+
+static void give_back(const struct job *j, const struct source_result *r, int64_t now_ns)
+{
+	j->from->type->back(j->from->self, j->key, r, now_ns);
 }
 
 /* Why it is over with a trace: no reading again can mend what is in the file. */
@@ -288,33 +289,15 @@ static void try_later(struct agent *a, const struct job *j, const struct err *wh
 {
 	a->counts.failed++;
 	log_warn("trace.later", "file=\"%s\" tries=%u err=\"%s\"", j->file.path, j->file.tries + 1, why->text);
-	if (j->kineto_key != 0)
-		kineto_again(a->kineto, j->kineto_key, now_ns, again_ns << (j->file.tries < 8 ? j->file.tries : 8));
-	else if (a->options.once)
-		watch_leave(a->watch, &j->file);
-	else
-		watch_again(a->watch, &j->file, now_ns, again_ns << (j->file.tries < 8 ? j->file.tries : 8));
-}
-
-/* The file can be neither removed nor moved; it comes again in a minute, which --once does not wait for. */
-static void say_stuck(struct agent *a, const struct job *j, const struct err *why)
-{
-	a->counts.failed++;
-	log_error("trace.stuck", "file=\"%s\" err=\"%s\"", j->file.path, why->text);
-	if (a->options.once)
-		watch_leave(a->watch, &j->file);
+	give_back(j, &(struct source_result){ .end = SOURCE_AGAIN,
+		.delay_ns = again_ns << (j->file.tries < 8 ? j->file.tries : 8) }, now_ns);
 }
 
 static void put_away(struct agent *a, const struct job *j, const struct err *why, int64_t now_ns)
 {
-	struct err e = { 0 };
-
 	a->counts.bad++;
 	log_warn("trace.bad", "file=\"%s\" reason=\"%s\"", j->file.path, why->text);
-	if (j->kineto_key != 0)
-		kineto_bad(a->kineto, j->kineto_key, why->text);
-	else if (watch_bad(a->watch, &j->file, now_ns, &e) < 0)
-		say_stuck(a, j, &e);
+	give_back(j, &(struct source_result){ .end = SOURCE_BAD, .why = why->text }, now_ns);
 }
 
 static void say_window(struct agent *a, const struct job *j)
@@ -341,19 +324,8 @@ static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
 		try_later(a, j, &e, now_ns);
 	} else {
 		say_window(a, j);
-		if (j->kineto_key != 0)
-			kineto_done(a->kineto, j->kineto_key, j->has_device);
-		else if (watch_done(a->watch, &j->file, now_ns, &e) < 0)
-			say_stuck(a, j, &e);
+		give_back(j, &(struct source_result){ .end = SOURCE_KEPT, .has_device = j->has_device }, now_ns);
 	}
-}
-
-static void look_again(struct agent *a, const struct job *j, int64_t now_ns)
-{
-	if (j->kineto_key != 0)
-		kineto_again(a->kineto, j->kineto_key, now_ns, NS_PER_S);
-	else
-		watch_again(a->watch, &j->file, now_ns, NS_PER_S);
 }
 
 /* On demand, a window without ops says nothing about the job: it must not look like a fall to zero. */
@@ -373,9 +345,9 @@ static void take_job(struct agent *a, int64_t now_ns)
 	a->job_out = false;
 	crash_point("job.made");
 	if (!watch_same(&j->file) || j->rc == E_NOT_FOUND)
-		look_again(a, j, now_ns); /* another file by now, or gone */
-	else if (j->kineto_key != 0 && is_empty(j))
-		kineto_empty(a->kineto, j->kineto_key);
+		give_back(j, &(struct source_result){ .end = SOURCE_AGAIN, .delay_ns = NS_PER_S }, now_ns); /* another file by now, or gone */
+	else if (!j->from->type->keeps_empty && is_empty(j))
+		give_back(j, &(struct source_result){ .end = SOURCE_EMPTY }, now_ns);
 	else if (j->rc == OK)
 		keep_window(a, j, now_ns);
 	else if (is_final(j->rc) || j->file.tries + 1 >= JOB_TRIES)
@@ -383,6 +355,35 @@ static void take_job(struct agent *a, int64_t now_ns)
 	else
 		try_later(a, j, &j->err, now_ns);
 	job_free(j);
+}
+
+/* ---- windows that a source makes itself */
+
+static void keep_batch(struct agent *a, const struct source *s, const struct buf *batch)
+{
+	struct err e = { 0 };
+
+	if (spool_append(a->spool, buf_view(batch), &e) == OK) {
+		a->counts.windows++;
+		return;
+	}
+	a->counts.failed++;
+	log_error("window.lost", "source=%s bytes=%zu err=\"%s\"", s->type->name, batch->n, e.text);
+}
+
+static void take_batches(struct agent *a, int64_t now_ns)
+{
+	struct buf batch;
+
+	buf_init(&batch, SPOOL_RECORD_MAX);
+	each_source(s, a)
+		for (int n = 0; s->type->batch != NULL && n < BATCHES_MAX; n++) {
+			buf_reset(&batch);
+			if (!s->type->batch(s->self, now_ns, &batch))
+				break;
+			keep_batch(a, s, &batch);
+		}
+	buf_fini(&batch);
 }
 
 /* ---- shipping */
@@ -495,24 +496,6 @@ static void take_shipment(struct agent *a)
 
 /* ---- signals, status, reload */
 
-static void say_kineto(const struct agent *a)
-{
-	const struct kineto_poll_counts *c = kineto_counts(a->kineto);
-	struct buf b;
-
-	buf_init(&b, 2048);
-	for (size_t i = 0; i < KINETO_ENDS; i++)
-		buf_fmt(&b, " %s=%" PRIu64, kineto_end_word((enum kineto_end)i), kineto_count(a->kineto, (enum kineto_end)i));
-	for (size_t i = KINETO_DUE + 1; i < KINETO_WHYS; i++)
-		buf_fmt(&b, " missed_%s=%.0f", kineto_why_word((enum kineto_why)i), metric_value(c->missed[i]));
-	log_info("kineto.status", "processes=%.0f polls=%.0f asked=%.0f late_polls=%.0f lost_answers=%.0f bad_polls=%.0f strange=%.0f "
-		"refused=%.0f no_pid=%.0f slowest_ms=%.1f%.*s", metric_value(c->procs), metric_value(c->polls),
-		metric_value(c->given), metric_value(c->answers_late), metric_value(c->answers_lost),
-		metric_value(c->bad), metric_value(c->strange), metric_value(c->refused), metric_value(c->no_pid),
-		metric_value(c->slowest_ns) / 1e6, STR_ARG(buf_view(&b)));
-	buf_fini(&b);
-}
-
 static void say_status(struct agent *a)
 {
 	const struct spool_state *st = spool_state(a->spool);
@@ -524,8 +507,9 @@ static void say_status(struct agent *a)
 		" damaged_traces=%" PRIu64 " spool_damaged=%" PRIu64,
 		c->windows, c->shipped, c->duplicates, st->records, st->bytes, st->dropped, c->quarantined, c->bad,
 		c->damaged, st->damaged);
-	if (a->kineto != NULL)
-		say_kineto(a);
+	each_source(s, a)
+		if (s->type->status != NULL)
+			s->type->status(s->self);
 }
 
 static void say_dropped(struct agent *a)
@@ -544,15 +528,14 @@ static int take_conf(struct agent *a, struct agent_conf *cf, struct err *e)
 {
 	int rc;
 
-	watch_close(a->watch);
-	a->watch = NULL;
+	close_sources(a, ROW_ANEW, ROW_ANEW);
 	ship_stop(a->ship);
 	a->ship = NULL;
 	a->ship_out = false;
 	agent_conf_fini(&a->conf);
 	a->conf = *cf;
 	take_names(a);
-	rc = open_watch(a, e);
+	rc = open_sources(a, ROW_ANEW, ROW_ANEW, e);
 	return rc < 0 ? rc : open_ship(a, e);
 }
 
@@ -604,29 +587,30 @@ static int timeout_ms(int64_t until_ns, int64_t now_ns)
 
 static void wait_for_something(struct agent *a, int64_t now_ns)
 {
-	struct pollfd fds[] = {
+	struct pollfd fds[SOURCES_MAX + 3] = {
 		{ .fd = a->signal_fd, .events = POLLIN },
-		{ .fd = watch_fd(a->watch), .events = POLLIN },
 		{ .fd = job_fd(a->jobs), .events = POLLIN },
 		{ .fd = ship_fd(a->ship), .events = POLLIN },
-		{ .fd = a->kineto == NULL ? -1 : kineto_fd(a->kineto), .events = POLLIN },
 	};
-	int64_t wake = watch_wake_ns(a->watch, a->job_out);
+	int64_t wake = a->next_status_ns;
+	nfds_t n = 3;
 
-	if (a->kineto != NULL && kineto_wake_ns(a->kineto, a->job_out) < wake)
-		wake = kineto_wake_ns(a->kineto, a->job_out);
-	if (a->next_status_ns < wake)
-		wake = a->next_status_ns;
-	poll(fds, COUNT(fds), timeout_ms(wake, now_ns));
+	each_source(s, a) {
+		int64_t its = s->type->wake_ns == NULL ? INT64_MAX : s->type->wake_ns(s->self, a->job_out);
+
+		wake = its < wake ? its : wake;
+		fds[n++] = (struct pollfd){ .fd = s->type->fd == NULL ? -1 : s->type->fd(s->self), .events = POLLIN };
+	}
+	poll(fds, n, timeout_ms(wake, now_ns));
 }
 
 static void step(struct agent *a)
 {
-	int64_t now = clock_mono_ns();
+	int64_t now = clock_mono_ns(), wall = clock_wall_ns();
 
-	watch_look(a->watch, now);
-	if (a->kineto != NULL)
-		kineto_look(a->kineto, now);
+	each_source(s, a)
+		if (s->type->look != NULL)
+			s->type->look(s->self, now, wall);
 	take_job(a, now);
 	take_shipment(a);
 	if (a->reload && !a->job_out)
@@ -634,6 +618,7 @@ static void step(struct agent *a)
 	if (a->stopping)
 		return;
 	start_next_job(a, now);
+	take_batches(a, now);
 	start_shipment(a);
 	say_dropped(a);
 	if (now >= a->next_status_ns) {
@@ -643,11 +628,27 @@ static void step(struct agent *a)
 	}
 }
 
+static bool sources_idle(const struct agent *a)
+{
+	each_source(s, a)
+		if (s->type->idle != NULL && !s->type->idle(s->self))
+			return false;
+	return true;
+}
+
 static bool once_done(const struct agent *a)
 {
-	if (!a->options.once || a->job_out || a->ship_out || !watch_idle(a->watch))
+	if (!a->options.once || a->job_out || a->ship_out || !sources_idle(a))
 		return false;
 	return a->gave_up || spool_state(a->spool)->records == 0;
+}
+
+static bool none_stuck(const struct agent *a)
+{
+	each_source(s, a)
+		if (s->type->stuck != NULL && s->type->stuck(s->self) > 0)
+			return false;
+	return true;
 }
 
 static bool all_shipped(const struct agent *a)
@@ -655,7 +656,7 @@ static bool all_shipped(const struct agent *a)
 	const struct spool_state *st = spool_state(a->spool);
 
 	return st->records == 0 && st->dropped == 0 && st->damaged == 0 && a->counts.quarantined == 0 &&
-	       a->counts.bad == 0 && a->counts.failed == 0;
+	       a->counts.bad == 0 && a->counts.failed == 0 && none_stuck(a);
 }
 
 int agent_run(struct agent *a)

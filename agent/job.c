@@ -43,6 +43,33 @@ static bool has_ops(const struct window *w)
 	return false;
 }
 
+static bool has_label(const struct window *w, struct str key)
+{
+	for (size_t i = 0; i < w->n_labels; i++)
+		if (str_eq(w->labels[i].key, key))
+			return true;
+	return false;
+}
+
+/* Those of the source go behind the window's own, as far as there is room. */
+static int add_labels(struct arena *a, struct window *w, const struct label *more, size_t n, struct err *e)
+{
+	struct label *all;
+
+	if (n == 0)
+		return OK;
+	all = arena_get_array(a, w->n_labels + n, sizeof(*all));
+	if (all == NULL)
+		return err_set(e, E_LIMIT, "no room for labels");
+	for (size_t i = 0; i < w->n_labels; i++)
+		all[i] = w->labels[i];
+	w->labels = all;
+	for (size_t i = 0; i < n && w->n_labels < WINDOW_LABELS_MAX; i++)
+		if (!has_label(w, more[i].key))
+			w->labels[w->n_labels++] = more[i];
+	return OK;
+}
+
 void job_do(struct job *j)
 {
 	struct window w = { .ops = NULL };
@@ -59,8 +86,10 @@ void job_do(struct job *j)
 		j->flags = w.flags;
 		j->has_device = w.has_device;
 		j->has_ops = has_ops(&w);
-		j->rc = window_check(&w, &j->err);
+		j->rc = add_labels(&a, &w, j->labels, j->n_labels, &j->err);
 	}
+	if (j->rc == OK)
+		j->rc = window_check(&w, &j->err);
 	if (j->rc == OK)
 		j->rc = wire_encode(&b, &j->batch, &j->err);
 	window_fini(&w);

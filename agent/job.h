@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/watch.h"
+#include "agent/source.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "trace/window.h"
@@ -14,8 +14,11 @@
 struct job {
 	/* in; the texts are borrowed until the job is back */
 	struct watch_file file;
-	uint64_t kineto_key; /* where the file is a window of the source "kineto"; 0: it is of a watched folder */
+	const struct source *from; /* who gets the trace back, under its key; NULL: nobody */
+	uint64_t key;
 	struct window_origin origin;
+	const struct label *labels; /* behind those of the sidecar; what that names already stays as it is */
+	size_t n_labels;
 	struct str agent_version;
 	struct trace_limits limits;
 	int64_t cpu_percent, cpu_burst_ns; /* of one core, on average; 100: no limit */

@@ -20,7 +20,7 @@
 #define DEFAULT_DIR "/tmp"
 #define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
 
-enum { CAPTURES_MAX = 4096, ADOPT_NAMES_MAX = 100000 };
+enum { CAPTURES_MAX = 4096, ADOPT_NAMES_MAX = 100000, KINETO_MAGIC = 0x4b494e45 };
 
 static const int64_t look_every_ns = 250 * NS_PER_MS, sockets_every_ns = 5 * NS_PER_S;
 /* A file that is being written is waited for, while it grows, and not longer than this. */
@@ -71,6 +71,7 @@ struct capture {
 VEC(captures, struct capture *);
 
 struct kineto {
+	uint32_t magic;
 	struct kineto_poll *poll;
 	struct metrics *metrics;
 	struct kineto_sock socks[KINETO_SOCKETS_MAX];
@@ -86,6 +87,16 @@ struct kineto {
 	uint64_t next_key;
 	uint64_t counts[KINETO_ENDS];
 };
+
+static struct kineto *own(void *self)
+{
+	return MAGIC_CHECK((struct kineto *)self, KINETO_MAGIC);
+}
+
+static const struct kineto *own_const(const void *self)
+{
+	return MAGIC_CHECK((const struct kineto *)self, KINETO_MAGIC);
+}
 
 /* ---- configuration */
 
@@ -454,8 +465,11 @@ static void look_at(struct kineto *k, struct capture *w, int64_t now_ns)
 		not_there(k, w, now_ns);
 }
 
-void kineto_look(struct kineto *k, int64_t now_ns)
+static void on_look(void *self, int64_t now_ns, int64_t wall_ns)
 {
+	struct kineto *k = own(self);
+
+	(void)wall_ns;
 	if (now_ns >= k->sockets_ns)
 		open_sockets(k, now_ns);
 	take_notes(k, now_ns);
@@ -463,8 +477,9 @@ void kineto_look(struct kineto *k, int64_t now_ns)
 		look_at(k, k->captures.v[i], now_ns);
 }
 
-int64_t kineto_wake_ns(const struct kineto *k, bool busy)
+static int64_t on_wake(const void *self, bool busy)
 {
+	const struct kineto *k = own_const(self);
 	int64_t wake = k->sockets_ns;
 
 	vec_each(w, &k->captures)
@@ -500,12 +515,13 @@ static struct capture *first_finished(const struct kineto *k, int64_t now_ns)
 	return first;
 }
 
-bool kineto_next(struct kineto *k, int64_t now_ns, struct kineto_trace *out)
+static bool on_next(void *self, int64_t now_ns, struct source_trace *out)
 {
+	struct kineto *k = own(self);
 	struct capture *w;
 
 	while ((w = first_finished(k, now_ns)) != NULL) {
-		*out = (struct kineto_trace){ .key = w->key, .service = or_else(w->who.service, k->service),
+		*out = (struct source_trace){ .key = w->key, .service = or_else(w->who.service, k->service),
 			.deploy = or_else(w->who.deploy, k->deploy), .worker = str_of(w->who.worker) };
 		if (stat_file(w, &out->file)) {
 			w->state = CAPTURE_OUT;
@@ -517,14 +533,6 @@ bool kineto_next(struct kineto *k, int64_t now_ns, struct kineto_trace *out)
 	return false;
 }
 
-static struct capture *take_back(struct kineto *k, uint64_t key)
-{
-	struct capture *w = find(k, key);
-
-	must(w->state == CAPTURE_OUT);
-	return w;
-}
-
 static void remove_trace(const struct capture *w)
 {
 	if (unlink(w->path) < 0 && errno != ENOENT)
@@ -533,47 +541,53 @@ static void remove_trace(const struct capture *w)
 	crash_point("kineto.removed");
 }
 
-void kineto_done(struct kineto *k, uint64_t key, bool has_device)
+static void say_taken(struct kineto *k, const struct capture *w, bool has_device)
 {
-	struct capture *w = take_back(k, key);
-
 	say_end(k, w, KINETO_TAKEN, NULL);
 	if (w->who.owns_device && !has_device)
 		say_end(k, w, KINETO_NO_DEVICE, NULL);
 	if (w->was_late)
 		say_end(k, w, KINETO_LATE, NULL);
-	remove_trace(w);
-	drop(k, w);
 }
 
-void kineto_empty(struct kineto *k, uint64_t key)
+static void put_aside(struct kineto *k, const struct capture *w)
 {
-	struct capture *w = take_back(k, key);
-
-	say_end(k, w, KINETO_EMPTY, NULL);
-	remove_trace(w);
-	drop(k, w);
-}
-
-void kineto_bad(struct kineto *k, uint64_t key, const char *why)
-{
-	struct capture *w = take_back(k, key);
-
-	say_end(k, w, KINETO_BAD, why);
 	if (keep_move(w->path, k->bad_dir, NO_SIDE, NULL) < 0) /* on another file system, perhaps */
 		remove_trace(w);
 	else
 		keep_trim(k->bad_dir, k->keep_files);
-	drop(k, w);
 }
 
-void kineto_again(struct kineto *k, uint64_t key, int64_t now_ns, int64_t delay_ns)
+static void come_again(struct capture *w, int64_t due_ns)
 {
-	struct capture *w = take_back(k, key);
-
 	w->state = CAPTURE_FINISHED;
 	w->tries++;
-	w->due_ns = now_ns + delay_ns;
+	w->due_ns = due_ns;
+}
+
+static void on_back(void *self, uint64_t key, const struct source_result *r, int64_t now_ns)
+{
+	struct kineto *k = own(self);
+	struct capture *w = find(k, key);
+
+	must(w->state == CAPTURE_OUT);
+	switch (r->end) {
+	case SOURCE_KEPT:
+		say_taken(k, w, r->has_device);
+		remove_trace(w);
+		break;
+	case SOURCE_EMPTY:
+		say_end(k, w, KINETO_EMPTY, NULL);
+		remove_trace(w);
+		break;
+	case SOURCE_BAD:
+		say_end(k, w, KINETO_BAD, r->why);
+		put_aside(k, w);
+		break;
+	case SOURCE_AGAIN: come_again(w, now_ns + r->delay_ns); return;
+	case SOURCE_ENDS: must(!"no end of a trace");
+	}
+	drop(k, w);
 }
 
 uint64_t kineto_count(const struct kineto *k, enum kineto_end end)
@@ -623,6 +637,7 @@ int kineto_open(struct kineto **out, const struct kineto_conf *cf, struct str ho
 	if (rc < 0)
 		return rc;
 	k = mem_get(sizeof(*k));
+	k->magic = KINETO_MAGIC;
 	copy_conf(k, cf);
 	k->captures.cap = CAPTURES_MAX;
 	k->proc = mem_dup_text(proc);
@@ -659,10 +674,48 @@ void kineto_close(struct kineto *k)
 	mem_free(k->custom);
 	mem_free(k->proc);
 	mem_free(k->bad_dir);
+	k->magic = MAGIC_DEAD;
 	mem_free(k);
 }
 
-int kineto_fd(struct kineto *k)
+/* ---- as the agent's loop sees it */
+
+static void on_close(void *self)
 {
-	return kineto_poll_fd(k->poll);
+	kineto_close(own(self));
 }
+
+static int on_fd(void *self)
+{
+	return kineto_poll_fd(own(self)->poll);
+}
+
+static void on_status(const void *self)
+{
+	const struct kineto *k = own_const(self);
+	const struct kineto_poll_counts *c = kineto_counts(k);
+	struct buf b;
+
+	buf_init(&b, 2048);
+	for (size_t i = 0; i < KINETO_ENDS; i++)
+		buf_fmt(&b, " %s=%" PRIu64, ends[i].word, k->counts[i]);
+	for (size_t i = KINETO_DUE + 1; i < KINETO_WHYS; i++)
+		buf_fmt(&b, " missed_%s=%.0f", kineto_why_word((enum kineto_why)i), metric_value(c->missed[i]));
+	log_info("kineto.status", "processes=%.0f polls=%.0f asked=%.0f late_polls=%.0f lost_answers=%.0f bad_polls=%.0f strange=%.0f "
+		"refused=%.0f no_pid=%.0f slowest_ms=%.1f%.*s", metric_value(c->procs), metric_value(c->polls),
+		metric_value(c->given), metric_value(c->answers_late), metric_value(c->answers_lost),
+		metric_value(c->bad), metric_value(c->strange), metric_value(c->refused), metric_value(c->no_pid),
+		metric_value(c->slowest_ns) / 1e6, STR_ARG(buf_view(&b)));
+	buf_fini(&b);
+}
+
+const struct source_type kineto_source = {
+	.name = "kineto",
+	.close = on_close,
+	.fd = on_fd,
+	.look = on_look,
+	.wake_ns = on_wake,
+	.next = on_next,
+	.back = on_back,
+	.status = on_status,
+};

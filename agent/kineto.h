@@ -15,7 +15,7 @@
 
 #include "agent/kineto_poll.h"
 #include "agent/options.h"
-#include "agent/watch.h"
+#include "agent/source.h"
 #include "base/err.h"
 #include "base/metric.h"
 
@@ -37,13 +37,6 @@ const char *kineto_end_word(enum kineto_end end);
 
 struct kineto;
 
-/* A finished trace, for whoever reads it; texts live until it is given back. */
-struct kineto_trace {
-	struct watch_file file;
-	struct str service, deploy, worker;
-	uint64_t key; /* not 0 */
-};
-
 /* What the configuration says, as the poll thread takes it; E_USAGE names the key. Texts are borrowed. */
 int kineto_settings(const struct kineto_conf *cf, struct str host, struct kineto_poll_settings *out, struct err *e)
 	MUST_USE;
@@ -54,16 +47,7 @@ int kineto_open(struct kineto **out, const struct kineto_conf *cf, struct str ho
 	const char *bad_dir, size_t keep_files, struct err *e) MUST_USE;
 void kineto_close(struct kineto *k);
 
-int kineto_fd(struct kineto *k); /* readable: call kineto_look */
-void kineto_look(struct kineto *k, int64_t now_ns);
-int64_t kineto_wake_ns(const struct kineto *k, bool busy); /* as watch_wake_ns */
-
-bool kineto_next(struct kineto *k, int64_t now_ns, struct kineto_trace *out);
-/* The window is safe: the file goes. */
-void kineto_done(struct kineto *k, uint64_t key, bool has_device);
-void kineto_empty(struct kineto *k, uint64_t key); /* no ops: the file goes */
-void kineto_bad(struct kineto *k, uint64_t key, const char *why);
-void kineto_again(struct kineto *k, uint64_t key, int64_t now_ns, int64_t delay_ns);
+extern const struct source_type kineto_source; /* its self is a struct kineto */
 
 uint64_t kineto_count(const struct kineto *k, enum kineto_end end);
 uint64_t kineto_missed(const struct kineto *k); /* slots of the schedule without a window, of processes that polled */

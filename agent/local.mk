@@ -21,6 +21,7 @@ agent_libagent_a_SOURCES = \
 	agent/source.h \
 	agent/spool.c agent/spool.h \
 	agent/watch.c agent/watch.h \
+	agent/watch_source.c agent/watch_source.h \
 	agent/worker.c agent/worker.h
 
 sbin_PROGRAMS += trainspotter-agent

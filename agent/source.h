@@ -25,6 +25,7 @@ struct source_trace {
 	struct str service, deploy, worker; /* empty where not known */
 	const struct label *labels; /* go behind the sidecar's */
 	size_t n_labels;
+	uint64_t order; /* of agent/plan.h; 0: it is nobody's order */
 };
 
 enum source_end {
@@ -54,6 +55,8 @@ struct source_type {
 	bool (*batch)(void *self, int64_t now_ns, struct buf *out); /* an encoded WindowBatch of one window; false: none */
 	void (*status)(const void *self); /* logs one line, NAME.status */
 	bool (*idle)(const void *self);	  /* with --once: nothing waits or is out */
+	uint64_t (*stuck)(const void *self); /* files so far that could be neither removed nor put aside */
+	bool keeps_empty; /* a window without ops is kept as any other: SOURCE_EMPTY never comes */
 };
 
 struct source {

@@ -22,7 +22,7 @@ Suite *suite_kineto(void);
 static struct kineto_conf conf;
 static struct kineto *k;
 static struct fake_client client;
-static struct kineto_trace trace;
+static struct source_trace trace;
 static struct err e;
 static char name[40], stat_name[40];
 static char nothing[] = "", from_conf[] = "from-conf";
@@ -31,6 +31,18 @@ static int64_t ahead_ns; /* how far the main thread's clock is before the real o
 static int64_t now(void)
 {
 	return clock_mono_ns() + ahead_ns;
+}
+
+static void look(void)
+{
+	kineto_source.look(k, now(), clock_wall_ns());
+}
+
+static void give_back(enum source_end end, bool has_device)
+{
+	const struct source_result r = { .end = end, .has_device = has_device, .why = "no JSON", .delay_ns = 10 * NS_PER_S };
+
+	kineto_source.back(k, trace.key, &r, now());
 }
 
 static void open_agent(void)
@@ -85,7 +97,7 @@ static bool get_window(struct fake_client *c, int polls)
 	for (int i = 0; i < polls; i++) {
 		if (fake_client_poll(c) == FAKE_WINDOW)
 			return true;
-		kineto_look(k, now());
+		look();
 		clock_sleep_ns(5 * NS_PER_MS);
 	}
 	return false;
@@ -94,8 +106,8 @@ static bool get_window(struct fake_client *c, int polls)
 static bool get_trace(void)
 {
 	for (int i = 0; i < 200; i++) {
-		kineto_look(k, now());
-		if (kineto_next(k, now(), &trace))
+		look();
+		if (kineto_source.next(k, now(), &trace))
 			return true;
 		clock_sleep_ns(5 * NS_PER_MS);
 	}
@@ -106,7 +118,7 @@ static bool get_trace(void)
 static void look_for(enum kineto_end end, uint64_t count)
 {
 	for (int i = 0; i < 200 && kineto_count(k, end) < count; i++) {
-		kineto_look(k, now());
+		look();
 		clock_sleep_ns(5 * NS_PER_MS);
 	}
 	ck_assert_msg(kineto_count(k, end) == count, "%s", kineto_end_word(end));
@@ -117,7 +129,7 @@ static void take_one_window(void)
 	ck_assert(get_window(&client, 400));
 	fake_client_write(&client, STR("x"));
 	ck_assert(get_trace());
-	kineto_done(k, trace.key, false);
+	give_back(SOURCE_KEPT, false);
 }
 
 START_TEST(a_window_is_asked_for_taken_and_its_file_removed)
@@ -133,7 +145,7 @@ START_TEST(a_window_is_asked_for_taken_and_its_file_removed)
 	ck_assert(str_eq(trace.service, STR("llm")));
 	ck_assert(str_eq(trace.deploy, STR("v1")));
 	ck_assert(str_eq(trace.worker, STR("3")));
-	kineto_done(k, trace.key, false);
+	give_back(SOURCE_KEPT, false);
 	ck_assert_uint_eq(folder_count("out", ""), 0);
 	ck_assert_uint_eq(kineto_count(k, KINETO_TAKEN), 1);
 	take_one_window();
@@ -204,7 +216,7 @@ START_TEST(a_window_that_is_never_written_is_given_up_in_time)
 {
 	ck_assert(get_window(&client, 400));
 	for (int i = 0; i < 20; i++) {
-		kineto_look(k, now());
+		look();
 		clock_sleep_ns(5 * NS_PER_MS);
 	}
 	ck_assert_uint_eq(kineto_count(k, KINETO_UNWRITTEN), 0);
@@ -216,13 +228,13 @@ END_TEST
 START_TEST(a_window_that_comes_late_is_taken_all_the_same)
 {
 	ck_assert(get_window(&client, 400));
-	kineto_look(k, now());
+	look();
 	ahead_ns += 6 * NS_PER_S;
 	look_for(KINETO_UNWRITTEN, 1);
 	fake_client_write(&client, STR("x"));
 	ahead_ns += 6 * NS_PER_S;
 	ck_assert(get_trace());
-	kineto_done(k, trace.key, false);
+	give_back(SOURCE_KEPT, false);
 	ck_assert_uint_eq(kineto_count(k, KINETO_LATE), 1);
 	ck_assert_uint_eq(folder_count("out", ""), 0);
 }
@@ -247,7 +259,7 @@ START_TEST(a_window_that_the_jobs_own_profile_cancelled_is_told_by_what_it_leave
 {
 	ck_assert(get_window(&client, 400));
 	leave_tmp("", 0);
-	kineto_look(k, now());
+	look();
 	ahead_ns += 6 * NS_PER_S;
 	expect_failure(KINETO_CANCELLED);
 }
@@ -257,11 +269,11 @@ START_TEST(a_file_that_still_grows_is_waited_for)
 {
 	ck_assert(get_window(&client, 400));
 	leave_tmp("half", 0);
-	kineto_look(k, now());
+	look();
 	ahead_ns += 6 * NS_PER_S;
-	kineto_look(k, now());
+	look();
 	ahead_ns += NS_PER_S;
-	kineto_look(k, now());
+	look();
 	ck_assert_uint_eq(kineto_count(k, KINETO_UNFINISHED), 0);
 	leave_tmp("half", 60);
 	ahead_ns += NS_PER_S;
@@ -273,7 +285,7 @@ START_TEST(a_process_that_dies_in_its_window_is_told_at_once)
 {
 	ck_assert(get_window(&client, 400));
 	leave_tmp("half", 0);
-	kineto_look(k, now());
+	look();
 	folder_write(stat_name, STR(STAT_OF("2"))); /* another one of the same pid */
 	ahead_ns += NS_PER_S;
 	expect_failure(KINETO_DIED);
@@ -285,7 +297,7 @@ START_TEST(a_window_without_ops_is_counted_and_goes)
 	ck_assert(get_window(&client, 400));
 	fake_client_write(&client, STR("x"));
 	ck_assert(get_trace());
-	kineto_empty(k, trace.key);
+	give_back(SOURCE_EMPTY, false);
 	expect_failure(KINETO_EMPTY);
 }
 END_TEST
@@ -295,7 +307,7 @@ START_TEST(a_window_that_cannot_be_read_is_put_aside)
 	ck_assert(get_window(&client, 400));
 	fake_client_write(&client, STR("x"));
 	ck_assert(get_trace());
-	kineto_bad(k, trace.key, "no JSON");
+	give_back(SOURCE_BAD, false);
 	expect_failure(KINETO_BAD);
 	ck_assert_uint_eq(folder_count("bad", ".json"), 1);
 }
@@ -306,13 +318,13 @@ START_TEST(a_window_that_cannot_be_handled_now_comes_again)
 	ck_assert(get_window(&client, 400));
 	fake_client_write(&client, STR("x"));
 	ck_assert(get_trace());
-	kineto_again(k, trace.key, now(), 10 * NS_PER_S);
-	kineto_look(k, now());
-	ck_assert(!kineto_next(k, now(), &trace));
+	give_back(SOURCE_AGAIN, false);
+	look();
+	ck_assert(!kineto_source.next(k, now(), &trace));
 	ahead_ns += 11 * NS_PER_S;
 	ck_assert(get_trace());
 	ck_assert_uint_eq(trace.file.tries, 1);
-	kineto_done(k, trace.key, false);
+	give_back(SOURCE_KEPT, false);
 }
 END_TEST
 
@@ -330,7 +342,7 @@ START_TEST(a_worker_that_holds_a_device_and_shows_no_device_events_is_told)
 	ck_assert(get_window(&client, 400));
 	fake_client_write(&client, STR("x"));
 	ck_assert(get_trace());
-	kineto_done(k, trace.key, true);
+	give_back(SOURCE_KEPT, true);
 	ck_assert_uint_eq(kineto_count(k, KINETO_NO_DEVICE), 1);
 }
 END_TEST
@@ -434,7 +446,7 @@ START_TEST(a_client_whose_folder_has_another_name_gets_silence)
 	ck_assert_int_eq(fake_client_poll(&c), FAKE_SILENCE);
 	fake_client_close(&c);
 	ck_assert_double_eq(metric_value(kineto_counts(k)->strange), 3);
-	kineto_look(k, now()); /* says so */
+	look(); /* says so */
 	fake_client_open(&c, folder_path("s"), folder_path("s"), name);
 	ck_assert_int_eq(fake_client_poll(&c), FAKE_NOTHING);
 	fake_client_close(&c);
@@ -449,7 +461,7 @@ START_TEST(a_socket_that_was_taken_away_is_bound_again)
 	open_folder("s");
 	ck_assert_int_eq(unlink(folder_first("s", name)), 0);
 	ahead_ns += 6 * NS_PER_S;
-	kineto_look(k, now());
+	look();
 	fake_client_open(&c, folder_path("s"), folder_path("s"), name);
 	ck_assert_int_eq(fake_client_poll(&c), FAKE_NOTHING);
 	fake_client_close(&c);
@@ -463,7 +475,7 @@ START_TEST(a_folder_that_comes_later_is_listened_in_then)
 	open_folder("s");
 	ck_assert_int_eq(mkdir(folder_path("s"), 0700), 0);
 	ahead_ns += 6 * NS_PER_S;
-	kineto_look(k, now());
+	look();
 	fake_client_open(&c, folder_path("s"), folder_path("s"), name);
 	ck_assert_int_eq(fake_client_poll(&c), FAKE_NOTHING);
 	fake_client_close(&c);
@@ -511,7 +523,7 @@ START_TEST(a_restart_is_bridged_by_the_clients_retries_and_loses_no_window)
 	pthread_join(thread, NULL);
 	ck_assert(get_trace());
 	ck_assert(str_eq(trace.service, STR("llm")));
-	kineto_done(k, trace.key, false);
+	give_back(SOURCE_KEPT, false);
 	ck_assert_uint_eq(kineto_count(k, KINETO_TAKEN), 1);
 	ck_assert_uint_eq(kineto_count(k, KINETO_LATE), 0);
 	take_one_window();
