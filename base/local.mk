@@ -4,7 +4,7 @@ base_libbase_a_SOURCES = \
 	base/banned.h \
 	base/buf.c base/buf.h \
 	base/chan.c base/chan.h \
-	base/child.h \
+	base/child.c base/child.h \
 	base/clock.c base/clock.h \
 	base/code.h \
 	base/conf.c base/conf.h \

@@ -85,6 +85,11 @@ bool thread_stopping(const struct thread *t)
 	return atomic_load_explicit(&t->stopping, memory_order_acquire);
 }
 
+int thread_stop_fd(const struct thread *t)
+{
+	return t->wake;
+}
+
 void thread_join(struct thread *t)
 {
 	if (t == NULL)

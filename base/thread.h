@@ -13,6 +13,7 @@ int thread_start(struct thread **out, const char *name, void (*run)(struct threa
 	struct err *e) MUST_USE;
 void thread_stop(struct thread *t); /* sets the flag only; wake the thread by its own means (chan_close, eventfd) */
 bool thread_stopping(const struct thread *t);
+int thread_stop_fd(const struct thread *t); /* readable once stopping, for poll; never read */
 void thread_join(struct thread *t); /* stops, waits, frees; NULL is fine */
 
 /* Sleeps up to ns, less when stopped; true when stopping. */

@@ -8,6 +8,7 @@ tests_unit_base_test_base_SOURCES = \
 	tests/unit/base/test_arena.c \
 	tests/unit/base/test_buf.c \
 	tests/unit/base/test_chan.c \
+	tests/unit/base/test_child.c \
 	tests/unit/base/test_clock.c \
 	tests/unit/base/test_conf.c \
 	tests/unit/base/test_crash.c \
