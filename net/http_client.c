@@ -118,11 +118,27 @@ static bool client_host_is_here(const char *host)
 	       str_has_prefix(str_of(host), STR("127."));
 }
 
-static void client_set_limits(struct http_client *c)
+static int on_progress(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
 {
+	(void)down_all;
+	(void)down;
+	(void)up_all;
+	(void)up;
+	return thread_stopping(arg);
+}
+
+static void client_set_limits(struct http_client *c, const struct http_ask *ask)
+{
+	int64_t total_ns = ask->total_ns > 0 ? ask->total_ns : c->total_ns;
+
 	curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)(c->connect_ns / NS_PER_MS));
-	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, (long)(c->total_ns / NS_PER_MS));
+	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, (long)(total_ns / NS_PER_MS));
+	if (ask->thread != NULL) {
+		curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L);
+		curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+		curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, ask->thread);
+	}
 	curl_easy_setopt(c->curl, CURLOPT_FOLLOWLOCATION, 0L);
 #if LIBCURL_VERSION_NUM >= 0x075500
 	curl_easy_setopt(c->curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -212,6 +228,8 @@ static int client_failure(const struct http_client *c, CURLcode code, const char
 {
 	if (c->too_large)
 		return err_set(e, E_LIMIT, "%s: the answer is larger than %zu bytes", host, c->answer.body.cap);
+	if (code == CURLE_ABORTED_BY_CALLBACK)
+		return err_set(e, E_STOPPED, "%s: given up, since the program stops", host);
 	if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL)
 		return err_set(e, E_USAGE, "%s: not an http or https URL: %s", host,
 			c->why[0] != '\0' ? c->why : curl_easy_strerror(code));
@@ -233,7 +251,7 @@ int http_exchange(struct http_client *c, const struct http_ask *ask, const struc
 	client_url_host(ask->url, host, sizeof(host));
 
 	curl_easy_reset(c->curl);
-	client_set_limits(c);
+	client_set_limits(c, ask);
 	client_set_method(c, ask);
 	curl_easy_setopt(c->curl, CURLOPT_URL, ask->url);
 	if (client_host_is_here(host))

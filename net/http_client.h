@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/thread.h"
 
 struct http_client;
 
@@ -30,6 +31,8 @@ struct http_ask {
 	struct str body;
 	const char *content_type, *content_encoding; /* NULL for none */
 	const char *header;			     /* one more "Name: value", or NULL */
+	int64_t total_ns;			     /* for this exchange; 0: the client's */
+	const struct thread *thread; /* given up within a second when it is to stop, as E_STOPPED; NULL: goes on */
 };
 
 struct http_answer {

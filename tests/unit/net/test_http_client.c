@@ -113,30 +113,82 @@ START_TEST(no_answer_is_a_failure_that_names_the_host_and_never_the_token)
 }
 END_TEST
 
-START_TEST(a_server_that_says_nothing_is_given_up)
+/* Listens, and never says a word; the URL in text. */
+static int deaf_server(char *text, size_t cap)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET };
 	socklen_t len = sizeof(sa);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
+	snprintf(text, cap, "http://127.0.0.1:%d/", ntohs(sa.sin_port));
+	return fd;
+}
+
+START_TEST(a_server_that_says_nothing_is_given_up)
+{
 	struct http_client_settings set = settings();
 	const struct http_answer *an = NULL;
 	struct http_client *quick;
 	struct err e = { 0 };
 	struct http_ask ask = { .method = "GET" };
 	char text[100];
+	int fd = deaf_server(text, sizeof(text));
 	int64_t began = clock_mono_ns();
 
-	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
-	ck_assert_int_eq(listen(fd, 1), 0);
-	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
-	snprintf(text, sizeof(text), "http://127.0.0.1:%d/", ntohs(sa.sin_port));
 	ask.url = text;
 	set.total_ns = 300 * NS_PER_MS;
 	ck_assert_int_eq(http_client_open(&quick, &set, &e), OK);
 	ck_assert_int_eq(http_exchange(quick, &ask, &an, &e), E_NET);
 	ck_assert_int_lt(clock_mono_ns() - began, 3 * NS_PER_S);
 	http_client_close(quick);
+	close(fd);
+}
+END_TEST
+
+START_TEST(one_exchange_may_have_less_time_than_the_others)
+{
+	const struct http_answer *an = NULL;
+	struct err e = { 0 };
+	struct http_ask ask = { .method = "GET", .total_ns = 200 * NS_PER_MS };
+	char text[100];
+	int fd = deaf_server(text, sizeof(text));
+	int64_t began = clock_mono_ns();
+
+	ask.url = text;
+	ck_assert_int_eq(http_exchange(client, &ask, &an, &e), E_NET);
+	ck_assert_int_lt(clock_mono_ns() - began, 3 * NS_PER_S);
+	close(fd);
+}
+END_TEST
+
+static void ask_deaf(struct thread *thread, void *arg)
+{
+	struct http_ask *ask = arg;
+	const struct http_answer *an = NULL;
+	struct err e = { 0 };
+
+	ask->thread = thread;
+	ck_assert_int_eq(http_exchange(client, ask, &an, &e), E_STOPPED);
+	ck_assert_str_eq(e.text, "127.0.0.1: given up, since the program stops");
+}
+
+START_TEST(an_exchange_ends_when_its_thread_is_to_stop)
+{
+	struct http_ask ask = { .method = "GET" };
+	char text[100];
+	int fd = deaf_server(text, sizeof(text));
+	int64_t began = clock_mono_ns();
+	struct thread *thread;
+
+	ask.url = text;
+	ck_assert_int_eq(thread_start(&thread, "ask", ask_deaf, &ask, NULL), OK);
+	clock_sleep_ns(100 * NS_PER_MS);
+	thread_join(thread);
+	ck_assert_int_lt(clock_mono_ns() - began, 3 * NS_PER_S);
 	close(fd);
 }
 END_TEST
@@ -234,6 +286,8 @@ Suite *suite_http_client(void)
 	tcase_add_test(tc, an_answer_over_the_limit_is_refused);
 	tcase_add_test(tc, no_answer_is_a_failure_that_names_the_host_and_never_the_token);
 	tcase_add_test(tc, a_server_that_says_nothing_is_given_up);
+	tcase_add_test(tc, one_exchange_may_have_less_time_than_the_others);
+	tcase_add_test(tc, an_exchange_ends_when_its_thread_is_to_stop);
 	tcase_add_test(tc, a_redirect_is_not_followed_and_retry_after_is_read);
 	tcase_add_test(tc, a_token_with_a_line_break_is_refused);
 	tcase_add_test(tc, a_query_is_percent_encoded);
