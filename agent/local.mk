@@ -15,11 +15,13 @@ agent_libagent_a_SOURCES = \
 	agent/marker.c agent/marker.h \
 	agent/options.c agent/options.h \
 	agent/plan.h \
+	agent/prometheus.c agent/prometheus.h \
 	agent/quarantine.c agent/quarantine.h \
 	agent/schedule.c agent/schedule.h \
 	agent/ship.c agent/ship.h \
 	agent/source.h \
 	agent/spool.c agent/spool.h \
+	agent/vllm_metrics.c agent/vllm_metrics.h \
 	agent/watch.c agent/watch.h \
 	agent/watch_source.c agent/watch_source.h \
 	agent/worker.c agent/worker.h

@@ -19,6 +19,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_neuron_summary \
 	tests/fuzz/fuzz_neuron_system \
 	tests/fuzz/fuzz_num \
+	tests/fuzz/fuzz_prometheus \
 	tests/fuzz/fuzz_sidecar \
 	tests/fuzz/fuzz_spool \
 	tests/fuzz/fuzz_text \
@@ -56,6 +57,10 @@ tests_fuzz_fuzz_judge_LDADD = detect/libdetect.a profile/libprofile.a $(FUZZ_FLO
 tests_fuzz_fuzz_kineto_wire_SOURCES = tests/fuzz/fuzz_kineto_wire.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_kineto_wire_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_kineto_wire_LDADD = agent/libagent.a base/libbase.a $(YAML_LIBS) -lm
+
+tests_fuzz_fuzz_prometheus_SOURCES = tests/fuzz/fuzz_prometheus.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_prometheus_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_prometheus_LDADD = agent/libagent.a base/libbase.a $(YAML_LIBS) -lm
 
 tests_fuzz_fuzz_num_SOURCES = tests/fuzz/fuzz_num.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_num_LDFLAGS = $(fuzz_ldflags)
