@@ -15,6 +15,7 @@
 
 enum {
 	CLIENT_HEADERS_MAX = 8192,
+	CLIENT_FIELDS_MAX = 16384,
 	CLIENT_ANSWER_DEFAULT = 64 << 20,
 };
 static const int64_t client_connect_default_ns = 10 * NS_PER_S;
@@ -27,6 +28,7 @@ struct http_client {
 	char *token, *ca_file, *user_agent;
 	int64_t connect_ns, total_ns;
 	bool too_large;
+	enum http_failure failure;
 	struct http_answer answer;
 	char why[CURL_ERROR_SIZE];
 };
@@ -63,6 +65,7 @@ int http_client_open(struct http_client **out, const struct http_client_settings
 	c->connect_ns = s->connect_ns > 0 ? s->connect_ns : client_connect_default_ns;
 	c->total_ns = s->total_ns > 0 ? s->total_ns : client_total_default_ns;
 	buf_init(&c->answer.body, s->max_answer_bytes > 0 ? s->max_answer_bytes : CLIENT_ANSWER_DEFAULT);
+	buf_init(&c->answer.fields, CLIENT_FIELDS_MAX);
 	c->curl = curl_easy_init();
 	if (c->curl == NULL) {
 		http_client_close(c);
@@ -79,6 +82,7 @@ void http_client_close(struct http_client *c)
 	must(c->magic == CLIENT_MAGIC);
 	curl_easy_cleanup(c->curl);
 	buf_fini(&c->answer.body);
+	buf_fini(&c->answer.fields);
 	mem_free(c->token);
 	mem_free(c->ca_file);
 	mem_free(c->user_agent);
@@ -96,6 +100,15 @@ static size_t on_answer_bytes(char *p, size_t each, size_t n, void *arg)
 		return each * n;
 	c->too_large = true;
 	return 0;
+}
+
+/* Too many of them end no exchange: whoever wants them looks at the buffer's error. */
+static size_t on_field(char *p, size_t each, size_t n, void *arg)
+{
+	struct http_client *c = MAGIC_CHECK((struct http_client *)arg, CLIENT_MAGIC);
+
+	buf_add(&c->answer.fields, p, each * n);
+	return each * n;
 }
 
 static void client_url_host(const char *url, char *host, size_t cap)
@@ -148,6 +161,8 @@ static void client_set_limits(struct http_client *c, const struct http_ask *ask)
 	curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->why);
 	curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, on_answer_bytes);
 	curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
+	curl_easy_setopt(c->curl, CURLOPT_HEADERFUNCTION, on_field);
+	curl_easy_setopt(c->curl, CURLOPT_HEADERDATA, c);
 	if (c->ca_file != NULL)
 		curl_easy_setopt(c->curl, CURLOPT_CAINFO, c->ca_file);
 	if (c->user_agent != NULL)
@@ -224,16 +239,58 @@ static void client_read_answer(struct http_client *c)
 	c->answer.retry_after_ns = retry_s > 0 ? (int64_t)retry_s * NS_PER_S : 0;
 }
 
-static int client_failure(const struct http_client *c, CURLcode code, const char *host, struct err *e)
+static int client_set_protocol(struct http_client *c, const struct http_ask *ask, struct err *e)
 {
+	if (!ask->http2 ||
+		curl_easy_setopt(c->curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE) == CURLE_OK)
+		return OK;
+	return err_set(e, E_UNSUPPORTED, "this libcurl (%s) speaks no HTTP/2", curl_version());
+}
+
+static enum http_failure client_why(const struct http_client *c, CURLcode code)
+{
+	static const struct {
+		CURLcode code;
+		enum http_failure why;
+	} table[] = {
+		{ CURLE_COULDNT_CONNECT, HTTP_UNREACHABLE }, { CURLE_COULDNT_RESOLVE_HOST, HTTP_UNREACHABLE },
+		{ CURLE_OPERATION_TIMEDOUT, HTTP_TIMED_OUT }, { CURLE_ABORTED_BY_CALLBACK, HTTP_STOPPED },
+		{ CURLE_HTTP2, HTTP_STRANGE }, { CURLE_HTTP2_STREAM, HTTP_STRANGE },
+		{ CURLE_WEIRD_SERVER_REPLY, HTTP_STRANGE }, { CURLE_UNSUPPORTED_PROTOCOL, HTTP_MISUSED },
+		{ CURLE_URL_MALFORMAT, HTTP_MISUSED },
+	};
+
 	if (c->too_large)
+		return HTTP_TOO_LARGE;
+	for (size_t i = 0; i < COUNT(table); i++)
+		if (table[i].code == code)
+			return table[i].why;
+	return HTTP_BROKEN;
+}
+
+static int client_failure(struct http_client *c, CURLcode code, const char *host, struct err *e)
+{
+	const char *why = c->why[0] != '\0' ? c->why : curl_easy_strerror(code);
+
+	c->failure = client_why(c, code);
+	switch (c->failure) {
+	case HTTP_TOO_LARGE:
 		return err_set(e, E_LIMIT, "%s: the answer is larger than %zu bytes", host, c->answer.body.cap);
-	if (code == CURLE_ABORTED_BY_CALLBACK)
-		return err_set(e, E_STOPPED, "%s: given up, since the program stops", host);
-	if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL)
-		return err_set(e, E_USAGE, "%s: not an http or https URL: %s", host,
-			c->why[0] != '\0' ? c->why : curl_easy_strerror(code));
-	return err_set(e, E_NET, "%s: %s", host, c->why[0] != '\0' ? c->why : curl_easy_strerror(code));
+	case HTTP_MISUSED: return err_set(e, E_USAGE, "%s: not an http or https URL: %s", host, why);
+	case HTTP_STOPPED: return err_set(e, E_STOPPED, "%s: given up, since the program stops", host);
+	case HTTP_ANSWERED:
+	case HTTP_UNREACHABLE:
+	case HTTP_TIMED_OUT:
+	case HTTP_BROKEN:
+	case HTTP_STRANGE:
+	case HTTP_FAILURES: break;
+	}
+	return err_set(e, E_NET, "%s: %s", host, why);
+}
+
+enum http_failure http_failure(const struct http_client *c)
+{
+	return c->failure;
 }
 
 int http_exchange(struct http_client *c, const struct http_ask *ask, const struct http_answer **out, struct err *e)
@@ -246,8 +303,10 @@ int http_exchange(struct http_client *c, const struct http_ask *ask, const struc
 	must(c->magic == CLIENT_MAGIC);
 	*out = NULL;
 	c->too_large = false;
+	c->failure = HTTP_MISUSED;
 	c->why[0] = '\0';
 	buf_reset(&c->answer.body);
+	buf_reset(&c->answer.fields);
 	client_url_host(ask->url, host, sizeof(host));
 
 	curl_easy_reset(c->curl);
@@ -257,6 +316,8 @@ int http_exchange(struct http_client *c, const struct http_ask *ask, const struc
 	if (client_host_is_here(host))
 		curl_easy_setopt(c->curl, CURLOPT_NOPROXY, "*");
 	rc = client_set_headers(c, ask, &headers, e);
+	if (rc == OK)
+		rc = client_set_protocol(c, ask, e);
 	if (rc != OK)
 		goto out;
 
@@ -265,6 +326,7 @@ int http_exchange(struct http_client *c, const struct http_ask *ask, const struc
 		rc = client_failure(c, code, host, e);
 		goto out;
 	}
+	c->failure = HTTP_ANSWERED;
 	client_read_answer(c);
 	*out = &c->answer;
 out:
