@@ -2,7 +2,9 @@
 noinst_LIBRARIES += agent/libagent.a
 agent_libagent_a_SOURCES = \
 	agent/agent.c agent/agent.h \
+	agent/decode.h \
 	agent/errand.c agent/errand.h \
+	agent/harvest.h \
 	agent/host.c agent/host.h \
 	agent/job.c agent/job.h \
 	agent/keep.c agent/keep.h \

@@ -27,5 +27,6 @@ base_libbase_a_SOURCES = \
 	base/size.c base/size.h \
 	base/str.c base/str.h \
 	base/thread.c base/thread.h \
+	base/tree.c base/tree.h \
 	base/vec.h \
 	base/yaml.c base/yaml.h

@@ -28,6 +28,7 @@ tests_unit_base_test_base_SOURCES = \
 	tests/unit/base/test_size.c \
 	tests/unit/base/test_str.c \
 	tests/unit/base/test_thread.c \
+	tests/unit/base/test_tree.c \
 	tests/unit/base/test_vec.c \
 	tests/unit/base/test_yaml.c
 tests_unit_base_test_base_LDADD = $(LINK_BASE)

@@ -1,0 +1,97 @@
+#include "base/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LEVELS_MAX = 32, ENTRIES_MAX = 1000000, BLOCK = 512 };
+
+struct walk {
+	dev_t dev;
+	unsigned long entries;
+	uint64_t bytes; /* seen so far */
+	bool remove;
+	const char *top;
+	struct err *e;
+};
+
+static int walk_folder(struct walk *w, int at_fd, const char *name, unsigned level);
+
+static int failed(struct walk *w, const char *name, const char *what)
+{
+	return errno == ENOENT ? OK : err_sys(w->e, "%s: %s: %s", w->top, name, what);
+}
+
+static int walk_entry(struct walk *w, int at_fd, const char *name, unsigned level)
+{
+	struct stat st;
+	int rc = OK;
+
+	if (++w->entries > ENTRIES_MAX)
+		return err_set(w->e, E_LIMIT, "%s: more than %d files", w->top, ENTRIES_MAX);
+	if (fstatat(at_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return failed(w, name, "stat");
+	if (st.st_dev != w->dev)
+		return w->remove ? err_set(w->e, E_BUSY, "%s: %s: something is mounted there", w->top, name) : OK;
+	w->bytes += (uint64_t)st.st_blocks * BLOCK;
+	if (S_ISDIR(st.st_mode))
+		rc = walk_folder(w, at_fd, name, level + 1);
+	if (rc == OK && w->remove && unlinkat(at_fd, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0) < 0)
+		rc = failed(w, name, "remove");
+	return rc;
+}
+
+static int walk_folder(struct walk *w, int at_fd, const char *name, unsigned level)
+{
+	int rc = OK, fd;
+	DIR *d;
+
+	if (level > LEVELS_MAX)
+		return err_set(w->e, E_LIMIT, "%s: folders inside folders, more than %d levels", w->top, LEVELS_MAX);
+	fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (d == NULL) {
+		rc = failed(w, name, "open");
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	for (struct dirent *ent; rc == OK && (ent = readdir(d)) != NULL;)
+		if (strcmp(ent->d_name, ".") != 0 && strcmp(ent->d_name, "..") != 0)
+			rc = walk_entry(w, fd, ent->d_name, level);
+	closedir(d);
+	return rc;
+}
+
+static int walk(struct walk *w, const char *path, struct err *e)
+{
+	struct stat st;
+
+	w->top = path;
+	w->e = e;
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? OK : err_sys(e, "%s", path);
+	w->dev = st.st_dev;
+	return walk_entry(w, AT_FDCWD, path, 0);
+}
+
+int tree_remove(const char *path, struct err *e)
+{
+	struct walk w = { .remove = true };
+
+	return walk(&w, path, e);
+}
+
+int tree_bytes(const char *path, uint64_t *bytes, struct err *e)
+{
+	struct walk w = { .remove = false };
+	int rc = walk(&w, path, e);
+
+	*bytes = w.bytes;
+	return rc;
+}

@@ -1,0 +1,16 @@
+/* tree.h — whole folders: how large, and away with them. Links are never followed and mounted file systems not entered; a
+ * folder deeper than 32 levels or with more than a million entries is E_LIMIT. Runs on: any thread that may wait. */
+#ifndef BASE_TREE_H
+#define BASE_TREE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Like rm -rf; OK where there is nothing. */
+int tree_remove(const char *path, struct err *e) MUST_USE;
+
+/* Bytes on disk of everything below path; what goes away meanwhile does not count. 0 where there is nothing. */
+int tree_bytes(const char *path, uint64_t *bytes, struct err *e) MUST_USE;
+
+#endif

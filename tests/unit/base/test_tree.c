@@ -1,0 +1,130 @@
+#include "base/tree.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+Suite *suite_tree(void);
+
+static char dir[64];
+
+static void setup(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/trainspotter-tree-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static void teardown(void)
+{
+	ck_assert_int_eq(tree_remove(dir, NULL), OK);
+	ck_assert(!file_exists(dir));
+}
+
+static const char *path_of(const char *name)
+{
+	static char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void put(const char *name, size_t bytes)
+{
+	static char zeros[100000];
+
+	memset(zeros, 'z', sizeof(zeros));
+	ck_assert_int_eq(file_replace(path_of(name), str_make(zeros, bytes), 0600, NULL), OK);
+}
+
+START_TEST(a_tree_is_as_large_as_all_that_is_in_it)
+{
+	uint64_t empty, bytes;
+
+	ck_assert_int_eq(tree_bytes(dir, &empty, NULL), OK);
+	ck_assert_int_eq(file_make_dirs(path_of("a/b/c"), 0700, NULL), OK);
+	put("one", 50000);
+	put("a/b/c/two", 100000);
+	ck_assert_int_eq(tree_bytes(dir, &bytes, NULL), OK);
+	ck_assert_uint_ge(bytes, 150000);
+	ck_assert_uint_lt(bytes, 200000 + empty);
+	ck_assert_int_eq(tree_bytes(path_of("one"), &bytes, NULL), OK);
+	ck_assert_uint_ge(bytes, 50000);
+	ck_assert_int_eq(tree_bytes(path_of("nothing"), &bytes, NULL), OK);
+	ck_assert_uint_eq(bytes, 0);
+}
+END_TEST
+
+START_TEST(what_links_lead_to_is_neither_counted_nor_removed)
+{
+	uint64_t bytes;
+
+	ck_assert_int_eq(file_make_dirs(path_of("away/inside"), 0700, NULL), OK);
+	ck_assert_int_eq(file_make_dirs(path_of("stays"), 0700, NULL), OK);
+	put("stays/file", 100000);
+	ck_assert_int_eq(symlink("../../stays", path_of("away/inside/link")), 0);
+	ck_assert_int_eq(tree_bytes(path_of("away"), &bytes, NULL), OK);
+	ck_assert_uint_lt(bytes, 50000);
+	ck_assert_int_eq(tree_remove(path_of("away"), NULL), OK);
+	ck_assert(!file_exists(path_of("away")));
+	ck_assert(file_exists(path_of("stays/file")));
+	ck_assert_int_eq(symlink("stays", path_of("top")), 0);
+	ck_assert_int_eq(tree_remove(path_of("top"), NULL), OK);
+	ck_assert(file_exists(path_of("stays/file")));
+	ck_assert_int_eq(tree_remove(path_of("top"), NULL), OK); /* gone already */
+}
+END_TEST
+
+START_TEST(folders_too_deep_are_an_error_and_no_crash)
+{
+	struct err e = { 0 };
+	char deep[256];
+	size_t n = 0;
+	uint64_t bytes;
+
+	for (int i = 0; i < 40; i++)
+		n += (size_t)snprintf(deep + n, sizeof(deep) - n, "d/");
+	ck_assert_int_eq(file_make_dirs(path_of(deep), 0700, NULL), OK);
+	ck_assert_int_eq(tree_bytes(dir, &bytes, &e), E_LIMIT);
+	ck_assert_ptr_nonnull(strstr(e.text, "more than 32 levels"));
+	ck_assert_int_eq(tree_remove(dir, &e), E_LIMIT);
+	for (int i = 0; i < 40; i++) { /* from the bottom, for the teardown */
+		deep[n] = '\0';
+		rmdir(path_of(deep));
+		n -= 2;
+	}
+}
+END_TEST
+
+START_TEST(what_may_not_be_removed_is_said)
+{
+	struct err e = { 0 };
+
+	if (getuid() == 0)
+		return; /* root may */
+	ck_assert_int_eq(file_make_dirs(path_of("closed"), 0700, NULL), OK);
+	put("closed/file", 10);
+	chmod(path_of("closed"), 0500);
+	ck_assert_int_eq(tree_remove(path_of("closed"), &e), E_DENIED);
+	ck_assert_ptr_nonnull(strstr(e.text, "file: remove"));
+	chmod(path_of("closed"), 0700);
+}
+END_TEST
+
+Suite *suite_tree(void)
+{
+	Suite *s = suite_create("base/tree");
+	TCase *tc = tcase_create("tree");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, a_tree_is_as_large_as_all_that_is_in_it);
+	tcase_add_test(tc, what_links_lead_to_is_neither_counted_nor_removed);
+	tcase_add_test(tc, folders_too_deep_are_an_error_and_no_crash);
+	tcase_add_test(tc, what_may_not_be_removed_is_said);
+	suite_add_tcase(s, tc);
+	return s;
+}
