@@ -16,8 +16,8 @@ agent_libagent_a_SOURCES = \
 	agent/kineto_wire.c agent/kineto_wire.h \
 	agent/marker.c agent/marker.h \
 	agent/options.c agent/options.h \
-	agent/plan.h \
 	agent/prometheus.c agent/prometheus.h \
+	agent/plan.c agent/plan.h \
 	agent/quarantine.c agent/quarantine.h \
 	agent/schedule.c agent/schedule.h \
 	agent/ship.c agent/ship.h \

@@ -28,7 +28,7 @@
 #include "base/str.h"
 #include "profile/window.h"
 
-enum { PLAN_WORKERS_MAX = 4096, PLAN_ID_TEXT = 65, PLAN_KEY_TEXT = 128 };
+enum { PLAN_WORKERS_MAX = 4096, PLAN_LEASES_MAX = 1024, PLAN_ORDERS_MAX = 4096, PLAN_ID_TEXT = 65, PLAN_KEY_TEXT = 128 };
 
 enum plan_why {
 	PLAN_DUE, /* nothing stands in the way */
@@ -79,10 +79,11 @@ struct plan *plan_new(const struct plan_settings *s, int64_t now_ns, int64_t wal
 void plan_free(struct plan *p);
 void plan_set(struct plan *p, const struct plan_settings *s);
 
-/* Adds or refreshes; its id, or 0 when the plan is full (counted). A worker not seen for a minute is forgotten by plan_tick. */
+/* Adds or refreshes, by source and key; its id, or 0 when the plan is full (counted). Its first slot is the one after it was first
+ * seen. A worker not seen for a minute is forgotten by plan_tick. */
 uint64_t plan_seen(struct plan *p, const struct plan_worker *w, int64_t now_ns, int64_t wall_ns);
 void plan_gone(struct plan *p, uint64_t worker);
-/* Slots that ended are counted, leases and orders that ran out too. */
+/* Slots that ended are counted, leases and orders that ran out too. An order that nobody ended an hour after its window is dropped. */
 void plan_tick(struct plan *p, int64_t now_ns, int64_t wall_ns);
 int64_t plan_wake_ns(const struct plan *p, int64_t now_ns, int64_t wall_ns);
 
@@ -92,18 +93,33 @@ bool plan_next(struct plan *p, const char *source, int64_t now_ns, int64_t wall_
  * and the status line; it lives as long as the program. An order that could not even be given is plan_unsent. */
 void plan_end(struct plan *p, uint64_t order, bool taken, const char *end, int64_t now_ns);
 void plan_unsent(struct plan *p, uint64_t order, int64_t now_ns);
+/* May come before plan_end, where what became of it takes longer to know: the worker is through with its window, which
+ * frees its place. */
+void plan_over(struct plan *p, uint64_t order);
+/* A window was made of it: its id, for the daemon. The order's worker, or 0 where there is no such order. */
+uint64_t plan_made(struct plan *p, uint64_t order, const char *window);
 
 /* ---- the daemon's word */
 void plan_lead(struct plan *p, bool daemon_leads); /* false: no daemon answers, the local limits alone count */
 void plan_pause(struct plan *p, bool paused);
-/* A lease: this worker may be profiled within the time that is given; asked: now, without a slot. E_NOT_FOUND where there is no such worker. */
+/* A lease: this worker may be profiled within the time that is given; asked: now, without a slot. The same id again is the same
+ * lease, for one window in all. E_NOT_FOUND where there is no such worker, E_LIMIT: the lease has ended then, and plan_ended tells. */
 struct plan_grant {
 	struct str id, capture; /* capture: empty for one of the schedule */
 	struct str source, service, worker;
-	int64_t duration_ns, iterations; /* 0: as the settings have it */
+	int64_t duration_ns, iterations; /* both 0: as the settings have it; iterations 0: by duration */
 	int64_t expires_ns; /* mono */
 };
 int plan_grant(struct plan *p, const struct plan_grant *g, int64_t now_ns, struct err *e) MUST_USE;
+/* What became of leases, for the daemon; told again as long as it repeats one. */
+struct plan_ended {
+	char lease[PLAN_ID_TEXT], capture[PLAN_ID_TEXT];
+	bool taken;
+	const char *end; /* a source's word, a plan_why's, "expired" or "gone" */
+	char window[WINDOW_ID_TEXT]; /* "": none */
+};
+size_t plan_ended(const struct plan *p, struct plan_ended *out, size_t max);
+void plan_told(struct plan *p, const struct plan_ended *ended, size_t n); /* the daemon has them */
 /* Asked for on this host: a step was slow. Nothing (false) when it was asked less than every_ns ago. */
 bool plan_ask(struct plan *p, uint64_t worker, enum plan_reason reason, int64_t every_ns, int64_t now_ns);
 
@@ -113,6 +129,7 @@ void plan_set_duty(struct plan *p, uint64_t worker, unsigned every_nth);
 /* ---- counters, and what the daemon is told */
 uint64_t plan_missed(const struct plan *p, enum plan_why why);
 uint64_t plan_orders(const struct plan *p); /* given so far */
+uint64_t plan_refused(const struct plan *p); /* workers that had no room */
 size_t plan_out(const struct plan *p);	    /* now */
 
 struct plan_view { /* one worker, as it stands */

@@ -17,6 +17,7 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_kineto_wire.c \
 	tests/unit/agent/test_options.c \
 	tests/unit/agent/test_prometheus.c \
+	tests/unit/agent/test_plan.c \
 	tests/unit/agent/test_schedule.c \
 	tests/unit/agent/test_ship.c \
 	tests/unit/agent/test_spool.c \

@@ -1,7 +1,32 @@
 #include "tests/support/check_main.h"
 
-suite_maker suite_agent, suite_job, suite_kineto, suite_kineto_config, suite_kineto_table, suite_kineto_wire, suite_options,
-	suite_prometheus, suite_schedule, suite_ship, suite_spool, suite_watch, suite_worker;
+suite_maker suite_agent;
+suite_maker suite_job;
+suite_maker suite_kineto;
+suite_maker suite_kineto_config;
+suite_maker suite_kineto_table;
+suite_maker suite_kineto_wire;
+suite_maker suite_options;
+suite_maker suite_plan;
+suite_maker suite_prometheus;
+suite_maker suite_schedule;
+suite_maker suite_ship;
+suite_maker suite_spool;
+suite_maker suite_watch;
+suite_maker suite_worker;
 
-TEST_MAIN(suite_agent, suite_job, suite_kineto, suite_kineto_config, suite_kineto_table, suite_kineto_wire, suite_options,
-	suite_prometheus, suite_schedule, suite_ship, suite_spool, suite_watch, suite_worker)
+TEST_MAIN(
+	suite_agent,
+	suite_job,
+	suite_kineto,
+	suite_kineto_config,
+	suite_kineto_table,
+	suite_kineto_wire,
+	suite_options,
+	suite_plan,
+	suite_prometheus,
+	suite_schedule,
+	suite_ship,
+	suite_spool,
+	suite_watch,
+	suite_worker)
