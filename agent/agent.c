@@ -120,13 +120,17 @@ static int open_state(struct agent *a, struct err *e)
 static int open_kineto(struct agent *a, struct source *out, struct err *e)
 {
 	char bad_dir[PATH_MAX];
+	struct plan_settings plan;
 	struct kineto *k;
 	int rc;
 
 	if (!a->conf.kineto.enabled)
 		return OK;
+	rc = agent_conf_plan(&a->conf.capture, str_of(a->host), &plan, e);
+	if (rc < 0)
+		return rc;
 	snprintf(bad_dir, sizeof(bad_dir), "%s/bad", a->conf.state_dir);
-	rc = kineto_open(&k, &a->conf.kineto, str_of(a->host), "/proc", bad_dir, (size_t)a->conf.keep_files, e);
+	rc = kineto_open(&k, &a->conf.kineto, &plan, "/proc", bad_dir, (size_t)a->conf.keep_files, e);
 	if (rc == OK)
 		*out = (struct source){ &kineto_source, k };
 	return rc;

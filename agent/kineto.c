@@ -35,12 +35,12 @@ static const struct {
 	[KINETO_NO_DEVICE] = { "no_device", "capture broken: no device events; let the job run one empty profile when it "
 		"starts: with torch.profiler.profile(): pass" },
 	[KINETO_LATE] = { "late", "raise kineto.timeout" },
-	[KINETO_EMPTY] = { "empty", "no ops in the window: the process was idle or still loading; raise kineto.min_age "
-		"or kineto.duration" },
+	[KINETO_EMPTY] = { "empty", "no ops in the window: the process was idle or still loading; raise capture.min_age "
+		"or capture.duration" },
 	[KINETO_CANCELLED] = { "cancelled", "the job started a profile of its own; nothing to mend, the next slot comes" },
 	[KINETO_UNWRITTEN] = { "unwritten", "nothing was written: look for libkineto's warnings in the job's log, for "
 		"/tmp/libkineto_activities_PID.json, and whether the folder is writable for the job; with "
-		"kineto.iterations the job may not have reached one in kineto.timeout" },
+		"capture.iterations the job may not have reached one in kineto.timeout" },
 	[KINETO_UNFINISHED] = { "unfinished", "writing stopped half-way: is the job's disk full" },
 	[KINETO_DIED] = { "died", "the process ended before its window did" },
 	[KINETO_FOREIGN] = { "foreign", "the trace belongs to another user than the process, and was left alone" },
@@ -140,22 +140,16 @@ static int check_shape(const struct kineto_shape *s, struct err *e)
 	return rc < 0 ? err_add(e, "kineto") : OK;
 }
 
-int kineto_settings(const struct kineto_conf *cf, struct str host, struct kineto_poll_settings *out, struct err *e)
+int kineto_settings(const struct kineto_conf *cf, const struct plan_settings *plan, struct kineto_poll_settings *out,
+	struct err *e)
 {
-	int rc = OK;
+	int rc;
 
 	*out = (struct kineto_poll_settings){
-		.rules = { .max_at_once = (size_t)cf->max_at_once, .min_age_ns = cf->min_age_ns },
-		.shape = { cf->activities, cf->custom, cf->duration_ns, cf->iterations, cf->roundup },
+		.rules = { .schedule = plan->schedule, .max_at_once = plan->max_at_once, .min_age_ns = plan->min_age_ns },
+		.shape = { cf->activities, cf->custom, plan->duration_ns, plan->iterations, cf->roundup },
 	};
-	schedule_init(&out->rules.schedule, cf->interval_ns, host);
-	for (size_t i = 0; i < cf->quiet.n && rc == OK; i++) {
-		rc = schedule_add_quiet(&out->rules.schedule, str_of(cf->quiet.v[i]), e);
-		if (rc < 0)
-			err_add(e, "kineto.quiet");
-	}
-	if (rc == OK)
-		rc = read_uids(&cf->uids, out, e);
+	rc = read_uids(&cf->uids, out, e);
 	if (rc == OK)
 		rc = check_dirs(&cf->socket_dirs, e);
 	return rc == OK ? check_shape(&out->shape, e) : rc;
@@ -618,7 +612,6 @@ static void copy_conf(struct kineto *k, const struct kineto_conf *cf)
 	k->deploy = mem_dup_text(cf->deploy);
 	k->activities = mem_dup_text(cf->activities);
 	k->custom = mem_dup_text(cf->custom);
-	k->length_ns = cf->duration_ns;
 	k->timeout_ns = cf->timeout_ns;
 	k->n_socks = 1 + cf->socket_dirs.n;
 	for (size_t i = 0; i < KINETO_SOCKETS_MAX; i++)
@@ -627,18 +620,19 @@ static void copy_conf(struct kineto *k, const struct kineto_conf *cf)
 		must(str_copy_to(str_of(cf->socket_dirs.v[i]), k->dirs[i + 1], sizeof(k->dirs[0])));
 }
 
-int kineto_open(struct kineto **out, const struct kineto_conf *cf, struct str host, const char *proc,
+int kineto_open(struct kineto **out, const struct kineto_conf *cf, const struct plan_settings *plan, const char *proc,
 	const char *bad_dir, size_t keep_files, struct err *e)
 {
 	struct kineto *k;
 	struct kineto_poll_settings s;
-	int rc = kineto_settings(cf, host, &s, e);
+	int rc = kineto_settings(cf, plan, &s, e);
 
 	if (rc < 0)
 		return rc;
 	k = mem_get(sizeof(*k));
 	k->magic = KINETO_MAGIC;
 	copy_conf(k, cf);
+	k->length_ns = plan->duration_ns;
 	k->captures.cap = CAPTURES_MAX;
 	k->proc = mem_dup_text(proc);
 	k->bad_dir = mem_dup_text(bad_dir);

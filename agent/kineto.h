@@ -38,12 +38,12 @@ const char *kineto_end_word(enum kineto_end end);
 struct kineto;
 
 /* What the configuration says, as the poll thread takes it; E_USAGE names the key. Texts are borrowed. */
-int kineto_settings(const struct kineto_conf *cf, struct str host, struct kineto_poll_settings *out, struct err *e)
-	MUST_USE;
+int kineto_settings(const struct kineto_conf *cf, const struct plan_settings *plan, struct kineto_poll_settings *out,
+	struct err *e) MUST_USE;
 
 /* The configuration is copied. proc: "/proc", or a test's. bad_dir: where traces go that cannot be read, keep_files of
  * them. Sockets that cannot be had now are tried again every few seconds. */
-int kineto_open(struct kineto **out, const struct kineto_conf *cf, struct str host, const char *proc,
+int kineto_open(struct kineto **out, const struct kineto_conf *cf, const struct plan_settings *plan, const char *proc,
 	const char *bad_dir, size_t keep_files, struct err *e) MUST_USE;
 void kineto_close(struct kineto *k);
 

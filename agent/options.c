@@ -41,24 +41,24 @@ static const struct conf_key agent_keys[] = {
 		"the agent's own: its id, the spool, the quarantine", NULL },
 	{ "host", CONF_TEXT, A(host), 0, 256, "", "name of this host; empty: what the system says", NULL },
 	{ "watch", CONF_SECTIONS, A(watch), 0, 0, NULL, "folders to find traces in", &watch_schema },
+	{ "capture.interval", CONF_DURATION, A(capture.interval_ns), NS_PER_S, 7 * NS_PER_DAY, "5m",
+		"from window to window of one worker, whatever source takes them; hosts spread over it by their names", NULL },
+	{ "capture.duration", CONF_DURATION, A(capture.duration_ns), NS_PER_MS, NS_PER_MIN, "500ms",
+		"of a window, where it is not by iterations", NULL },
+	{ "capture.iterations", CONF_INT, A(capture.iterations), 0, 10000, "0",
+		"of a window, where the source can count them (kineto: as an optimizer's step does); 0: by duration", NULL },
+	{ "capture.max_at_once", CONF_INT, A(capture.max_at_once), 1, 1000, "1",
+		"workers of this host that are profiled at the same time", NULL },
+	{ "capture.quiet", CONF_TEXTS, A(capture.quiet), 1, 11, "",
+		"hours without windows, HH:MM-HH:MM in UTC", NULL },
+	{ "capture.min_age", CONF_DURATION, A(capture.min_age_ns), 0, NS_PER_DAY, "60s",
+		"a worker younger than this is left alone: it is still loading", NULL },
 	{ "kineto.enabled", CONF_BOOL, A(kineto.enabled), 0, 0, "no",
 		"profile PyTorch processes that were started with KINETO_USE_DAEMON=1", NULL },
 	{ "kineto.socket_dirs", CONF_TEXTS, A(kineto.socket_dirs), 1, KINETO_SOCKET_DIR_MAX, "",
 		"folders to listen in besides, for containers; as in the job's KINETO_IPC_SOCKET_DIR, byte for byte", NULL },
-	{ "kineto.interval", CONF_DURATION, A(kineto.interval_ns), NS_PER_S, 7 * NS_PER_DAY, "5m",
-		"from window to window of one process; hosts spread over it by their names", NULL },
-	{ "kineto.duration", CONF_DURATION, A(kineto.duration_ns), NS_PER_MS, NS_PER_MIN, "500ms",
-		"of a window, where it is not by iterations", NULL },
-	{ "kineto.iterations", CONF_INT, A(kineto.iterations), 0, 10000, "0",
-		"of a window, as an optimizer's step counts them; 0: by duration", NULL },
 	{ "kineto.roundup", CONF_INT, A(kineto.roundup), 1, 1000000, "100",
-		"with iterations: a window starts at a multiple of this, so that ranks start together", NULL },
-	{ "kineto.max_at_once", CONF_INT, A(kineto.max_at_once), 1, 1000, "1",
-		"processes of this host that are profiled at the same time", NULL },
-	{ "kineto.quiet", CONF_TEXTS, A(kineto.quiet), 1, 11, "",
-		"hours without windows, HH:MM-HH:MM in UTC", NULL },
-	{ "kineto.min_age", CONF_DURATION, A(kineto.min_age_ns), 0, NS_PER_DAY, "60s",
-		"a process younger than this is left alone: it is still loading", NULL },
+		"with capture.iterations: a window starts at a multiple of this, so that ranks start together", NULL },
 	{ "kineto.timeout", CONF_DURATION, A(kineto.timeout_ns), NS_PER_S, NS_PER_HOUR, "60s",
 		"how long after a window its trace may take to appear", NULL },
 	{ "kineto.uids", CONF_TEXTS, A(kineto.uids), 1, 10,  "",
@@ -135,7 +135,7 @@ const struct opt_command agent_command = {
 	.operands = "",
 	.summary = "finds finished traces on this host, reduces each to a window, ships those to a daemon",
 	.detail = "SIGHUP reads the configuration again; a bad one is logged and the old one stays in force. "
-		  "state_dir, spool.max and kineto take effect at the next start. SIGUSR1 prints a line about what was done so far.",
+		  "state_dir, spool.max, capture and kineto take effect at the next start. SIGUSR1 prints a line about what was done so far.",
 	.examples = "trainspotter-agent --check    is the configuration good?\n"
 		    "trainspotter-agent --config ./agent.yaml --once    ship what is in the folders, and end",
 	.opts = agent_opts,
@@ -206,6 +206,7 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 {
 	struct str server = str_of(cf->server);
 	struct kineto_poll_settings kineto;
+	struct plan_settings plan;
 
 	if (!str_has_prefix(server, STR("http://")) && !str_has_prefix(server, STR("https://")))
 		return err_set(e, E_USAGE, "%s: server: \"%s\", want http://HOST:PORT or https://HOST:PORT", path,
@@ -213,11 +214,22 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 	if (cf->watch.n == 0 && !cf->kineto.enabled)
 		return err_set(e, E_USAGE, "%s: watch: no folder to find traces in, want at least one \"- dir: PATH\", or "
 			"kineto.enabled: yes", path);
-	if (kineto_settings(&cf->kineto, STR(""), &kineto, e) < 0)
+	if (agent_conf_plan(&cf->capture, STR(""), &plan, e) < 0 || kineto_settings(&cf->kineto, &plan, &kineto, e) < 0)
 		return err_add(e, "%s", path);
 	if (cf->retry_first_ns > cf->retry_max_ns)
 		return err_set(e, E_USAGE, "%s: ship.retry_first: is more than ship.retry_max", path);
 	return check_folders(cf, path, e);
+}
+
+int agent_conf_plan(const struct capture_conf *cf, struct str host, struct plan_settings *out, struct err *e)
+{
+	*out = (struct plan_settings){ .max_at_once = (size_t)cf->max_at_once, .min_age_ns = cf->min_age_ns,
+		.duration_ns = cf->duration_ns, .iterations = cf->iterations };
+	schedule_init(&out->schedule, cf->interval_ns, host);
+	for (size_t i = 0; i < cf->quiet.n; i++)
+		if (schedule_add_quiet(&out->schedule, str_of(cf->quiet.v[i]), e) < 0)
+			return err_add(e, "capture.quiet");
+	return OK;
 }
 
 int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct err *e)

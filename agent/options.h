@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/plan.h"
 #include "base/conf.h"
 #include "base/opt.h"
 #include "trace/name_rules.h"
@@ -21,12 +22,16 @@ struct watch_conf {
 };
 enum { DONE_REMOVE, DONE_MOVE };
 
+struct capture_conf { /* when windows are taken, for all sources that take them */
+	int64_t interval_ns, duration_ns, iterations, max_at_once, min_age_ns;
+	struct conf_texts quiet;
+};
+
 struct kineto_conf {
 	bool enabled;
 	char *socket;
-	struct conf_texts socket_dirs, quiet, uids;
-	int64_t interval_ns, duration_ns, iterations, roundup;
-	int64_t max_at_once, min_age_ns, timeout_ns;
+	struct conf_texts socket_dirs, uids;
+	int64_t roundup, timeout_ns;
 	char *activities, *custom, *service, *deploy;
 };
 
@@ -34,6 +39,7 @@ struct agent_conf {
 	char *server, *token_file, *ca_file;
 	char *state_dir, *host;
 	struct conf_sections watch; /* struct watch_conf */
+	struct capture_conf capture;
 	struct kineto_conf kineto;
 	int64_t rescan_ns, keep_files;
 	int64_t spool_bytes;
@@ -59,6 +65,9 @@ extern const struct opt_command agent_command;
 /* Defaults, the file, what --set says, and what no single key can know. E_USAGE names file, line and key. */
 int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct err *e) MUST_USE;
 void agent_conf_fini(struct agent_conf *cf);
+
+/* The schedule of this host. E_USAGE names the key. */
+int agent_conf_plan(const struct capture_conf *cf, struct str host, struct plan_settings *out, struct err *e) MUST_USE;
 
 static inline const struct watch_conf *agent_conf_watch(const struct agent_conf *cf, size_t i)
 {

@@ -70,10 +70,11 @@ def start_daemon():
     return int(wait_for(lambda: re.search(r"daemon\.listening.*port=(\d+)", read("daemon.log")), 20)[1])
 
 
-def write_config(port, more):
+def write_config(port, capture, kineto=""):
     with open(f"{DIR}/agent.yaml", "w") as f:
         f.write(f"server: http://127.0.0.1:{port}\nstate_dir: {DIR}/state\nhost: h1\n"
-                f"kineto:\n  enabled: yes\n  interval: 8s\n  min_age: 8s\n  socket_dirs: [{DIR}/s]\n  max_at_once: 2\n  {more}\n"
+                f"capture:\n  interval: 8s\n  min_age: 8s\n  max_at_once: 2\n  {capture}\n"
+                f"kineto:\n  enabled: yes\n  socket_dirs: [{DIR}/s]\n  {kineto}\n"
                 "log:\n  level: debug\n")
 
 
@@ -160,7 +161,7 @@ def main():
     agent.wait()
     had = len(windows(port, "train")), len(windows(port, "serve"))
     time.sleep(3)
-    write_config(port, "iterations: 5\n  roundup: 50")
+    write_config(port, "iterations: 5", "roundup: 50")
     agent = start_agent()
     ok(has_more(port, "train", had[0], 2), "windows go on after the agent was killed and started again")
     five = [w for w in windows(port, "train") if w["steps"] == 5 and w["steps_from"] == "optimizer"]

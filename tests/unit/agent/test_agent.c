@@ -289,7 +289,7 @@ static void write_kineto_config(char name[64])
 	char more[200];
 
 	snprintf(name, 64, "trainspotter-test-%ld", (long)getpid());
-	snprintf(more, sizeof(more), "kineto:\n  enabled: yes\n  socket: %s\n  interval: 1s\n  min_age: 0s\n  service: od\n",
+	snprintf(more, sizeof(more), "capture:\n  interval: 1s\n  min_age: 0s\nkineto:\n  enabled: yes\n  socket: %s\n  service: od\n",
 		name);
 	write_config(more);
 	options.once = false;

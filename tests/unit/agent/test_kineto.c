@@ -20,6 +20,7 @@ Suite *suite_kineto(void);
 #define STAT_OF(ticks) "7 (python3) S 1 7 7 0 -1 4194304 1 0 0 0 5 1 0 0 20 0 9 0 " ticks " 1 2 3\n"
 
 static struct kineto_conf conf;
+static struct plan_settings plan;
 static struct kineto *k;
 static struct fake_client client;
 static struct source_trace trace;
@@ -47,7 +48,7 @@ static void give_back(enum source_end end, bool has_device)
 
 static void open_agent(void)
 {
-	ck_assert_msg(kineto_open(&k, &conf, STR("h1"), folder_path("proc"), folder_path("bad"), 10, &e) == OK, "%s", e.text);
+	ck_assert_msg(kineto_open(&k, &conf, &plan, folder_path("proc"), folder_path("bad"), 10, &e) == OK, "%s", e.text);
 }
 
 /* A process in a made-up /proc, with the pid that the kernel gives for this one. */
@@ -75,9 +76,10 @@ static void setup(void)
 	make_process();
 	ck_assert_int_eq(mkdir(folder_path("out"), 0700), 0);
 	snprintf(name, sizeof(name), "trainspotter-test-%ld", (long)getpid());
-	conf = (struct kineto_conf){ .enabled = true, .socket = name, .interval_ns = 20 * NS_PER_MS,
-		.duration_ns = 100 * NS_PER_MS, .roundup = 100, .max_at_once = 1, .timeout_ns = 5 * NS_PER_S,
+	conf = (struct kineto_conf){ .enabled = true, .socket = name, .roundup = 100, .timeout_ns = 5 * NS_PER_S,
 		.activities = nothing, .custom = nothing, .service = from_conf, .deploy = nothing };
+	plan = (struct plan_settings){ .max_at_once = 1, .duration_ns = 100 * NS_PER_MS };
+	schedule_init(&plan.schedule, 20 * NS_PER_MS, STR("h1"));
 	ahead_ns = 0;
 	err_clear(&e);
 	open_agent();
@@ -181,7 +183,7 @@ END_TEST
 START_TEST(a_young_process_gets_none)
 {
 	kineto_close(k);
-	conf.min_age_ns = 100 * 365 * NS_PER_DAY;
+	plan.min_age_ns = 100 * 365 * NS_PER_DAY;
 	open_agent();
 	ck_assert(!get_window(&client, 30));
 	ck_assert_double_eq(metric_value(kineto_counts(k)->given), 0);
@@ -630,25 +632,21 @@ END_TEST
 
 START_TEST(a_setting_that_is_wrong_is_named)
 {
-	static char quiet[] = "noon", uid[] = "root", dir[] = "run/x", custom[] = "a=b";
-	static char *quiets[] = { quiet }, *uids[] = { uid }, *dirs[] = { dir };
+	static char uid[] = "root", dir[] = "run/x", custom[] = "a=b";
+	static char *uids[] = { uid }, *dirs[] = { dir };
 	struct kineto_poll_settings s;
 	struct kineto_conf c = conf;
 
-	c.quiet = (struct conf_texts){ .v = quiets, .n = 1 };
-	ck_assert_int_eq(kineto_settings(&c, STR("h"), &s, &e), E_USAGE);
-	ck_assert_ptr_nonnull(strstr(e.text, "kineto.quiet"));
-	c = conf;
 	c.uids = (struct conf_texts){ .v = uids, .n = 1 };
-	ck_assert_int_eq(kineto_settings(&c, STR("h"), &s, &e), E_USAGE);
+	ck_assert_int_eq(kineto_settings(&c, &plan, &s, &e), E_USAGE);
 	ck_assert_ptr_nonnull(strstr(e.text, "kineto.uids"));
 	c = conf;
 	c.socket_dirs = (struct conf_texts){ .v = dirs, .n = 1 };
-	ck_assert_int_eq(kineto_settings(&c, STR("h"), &s, &e), E_USAGE);
+	ck_assert_int_eq(kineto_settings(&c, &plan, &s, &e), E_USAGE);
 	ck_assert_ptr_nonnull(strstr(e.text, "kineto.socket_dirs"));
 	c = conf;
 	c.custom = custom;
-	ck_assert_int_eq(kineto_settings(&c, STR("h"), &s, &e), E_USAGE);
+	ck_assert_int_eq(kineto_settings(&c, &plan, &s, &e), E_USAGE);
 	ck_assert_ptr_nonnull(strstr(e.text, "kineto"));
 }
 END_TEST

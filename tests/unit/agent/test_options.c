@@ -44,14 +44,14 @@ START_TEST(kineto_is_off_unless_it_is_asked_for_and_then_needs_no_folder)
 	ck_assert_int_eq(load("watch:\n  - dir: /traces\n", NULL, &cf, &e), OK);
 	ck_assert(!cf.kineto.enabled);
 	agent_conf_fini(&cf);
-	ck_assert_msg(load("kineto:\n  enabled: yes\n  quiet: [22:00-06:00]\n  uids: [1000]\n", NULL, &cf, &e) == OK, "%s",
+	ck_assert_msg(load("capture:\n  quiet: [22:00-06:00]\nkineto:\n  enabled: yes\n  uids: [1000]\n", NULL, &cf, &e) == OK, "%s",
 		e.text);
 	ck_assert(cf.kineto.enabled);
 	ck_assert_str_eq(cf.kineto.socket, "dynolog");
-	ck_assert_int_eq(cf.kineto.interval_ns, 5 * NS_PER_MIN);
-	ck_assert_int_eq(cf.kineto.duration_ns, 500 * NS_PER_MS);
-	ck_assert_int_eq(cf.kineto.min_age_ns, 60 * NS_PER_S);
-	ck_assert_int_eq(cf.kineto.max_at_once, 1);
+	ck_assert_int_eq(cf.capture.interval_ns, 5 * NS_PER_MIN);
+	ck_assert_int_eq(cf.capture.duration_ns, 500 * NS_PER_MS);
+	ck_assert_int_eq(cf.capture.min_age_ns, 60 * NS_PER_S);
+	ck_assert_int_eq(cf.capture.max_at_once, 1);
 	ck_assert_uint_eq(cf.watch.n, 0);
 	agent_conf_fini(&cf);
 }
@@ -78,7 +78,7 @@ START_TEST(a_mistake_names_file_line_and_key)
 		{ "watch:\n  - dir: /t\n", "rescan=never", { "--set", "rescan", "never" } },
 		{ "watch:\n  - dir: /t\n", "rescan", { "--set", "rescan", "KEY=VALUE" } },
 		{ "watch: [\n", NULL, { "agent.yaml", "line", "" } },
-		{ "kineto:\n  enabled: yes\n  quiet: [noon]\n", NULL, { "agent.yaml", "kineto.quiet", "HH:MM" } },
+		{ "capture:\n  quiet: [noon]\nwatch:\n  - dir: /t\n", NULL, { "agent.yaml", "capture.quiet", "HH:MM" } },
 		{ "kineto:\n  enabled: yes\n  uids: [root]\n", NULL, { "agent.yaml", "kineto.uids", "root" } },
 		{ "kineto:\n  enabled: yes\n  custom: a=b\n", NULL, { "agent.yaml", "kineto", "a=b" } },
 		{ "kineto:\n  enabled: yes\n  socket_dirs: [run]\n", NULL, { "agent.yaml", "kineto.socket_dirs", "absolute" } },
