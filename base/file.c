@@ -3,26 +3,48 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* Takes fd. */
+static int keep_regular(int fd, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd; /* O_NONBLOCK means nothing to it */
+	close(fd);
+	return err_set(e, E_UNSUPPORTED, "%s: is no regular file", path);
+}
 
 int file_open_regular(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	int rc;
 
-	if (fd < 0)
-		return err_sys(e, "%s", path);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd; /* O_NONBLOCK means nothing to it */
-	rc = err_set(e, E_UNSUPPORTED, "%s: is no regular file", path);
-	close(fd);
-	return rc;
+	return fd < 0 ? err_sys(e, "%s", path) : keep_regular(fd, path, e);
+}
+
+static int open_inside(const char *root, const char *path, struct err *e)
+{
+	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, error;
+
+	if (dir < 0)
+		return err_sys(e, "%s", root);
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	error = errno;
+	close(dir);
+	if (fd < 0 && error == ENOSYS)
+		return err_set(e, E_UNSUPPORTED, "%s: this kernel has no openat2", path);
+	errno = error;
+	return fd < 0 ? err_sys(e, "%s: in %s", path, root) : keep_regular(fd, path, e);
 }
 
 /* Takes fd, which may be an error of open. */
@@ -60,6 +82,11 @@ int file_read_all(const char *path, struct buf *b, struct err *e)
 int file_read_regular(const char *path, struct buf *b, struct err *e)
 {
 	return read_to_end(file_open_regular(path, e), path, b, e);
+}
+
+int file_read_inside(const char *root, const char *path, struct buf *b, struct err *e)
+{
+	return read_to_end(open_inside(root, path, e), path, b, e);
 }
 
 int file_write_all(int fd, const void *p, size_t n, const char *path, struct err *e)

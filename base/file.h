@@ -18,6 +18,9 @@ int file_read_all(const char *path, struct buf *b, struct err *e) MUST_USE;
  * for. The first returns the fd. */
 int file_open_regular(const char *path, struct err *e) MUST_USE;
 int file_read_regular(const char *path, struct buf *b, struct err *e) MUST_USE;
+/* The same for a path as a process sees it whose root is another one ("/proc/PID/root"): no link in it leads out of root, so what
+ * others put there does not choose which file is read. E_UNSUPPORTED before Linux 5.6. */
+int file_read_inside(const char *root, const char *path, struct buf *b, struct err *e) MUST_USE;
 
 /* All n bytes, retried on EINTR and short writes. */
 int file_write_all(int fd, const void *p, size_t n, const char *path, struct err *e) MUST_USE;

@@ -122,6 +122,30 @@ START_TEST(folders_are_made_with_their_parents_and_twice)
 }
 END_TEST
 
+START_TEST(no_link_inside_a_root_leads_out_of_it)
+{
+	struct err e = { 0 };
+	struct buf b;
+
+	buf_init(&b, 100);
+	ck_assert_int_eq(file_make_dirs(in_dir("x/y"), 0700, &e), OK);
+	ck_assert_int_eq(file_replace(in_dir("a"), STR("outside"), 0600, &e), OK);
+	ck_assert_int_eq(file_replace(in_dir("x/a"), STR("inside"), 0600, &e), OK);
+	ck_assert_int_eq(symlink("../../a", in_dir("x/y/z")), 0);
+	ck_assert_int_eq(file_read_all(in_dir("x/y/z"), &b, &e), OK);
+	ck_assert_str_eq(b.p, "outside");
+	buf_reset(&b);
+	ck_assert_msg(file_read_inside(in_dir("x"), "/y/z", &b, &e) == OK, "%s", e.text); /* ".." of the root is the root */
+	ck_assert_str_eq(b.p, "inside");
+	buf_reset(&b);
+	ck_assert_int_eq(file_read_inside(in_dir("x"), "/y", &b, &e), E_UNSUPPORTED);
+	ck_assert_int_eq(file_read_inside(in_dir("x"), "/b", &b, &e), E_NOT_FOUND);
+	ck_assert_int_eq(file_read_inside(in_dir("z"), "/b", &b, &e), E_NOT_FOUND);
+	unlink(in_dir("x/a"));
+	buf_fini(&b);
+}
+END_TEST
+
 START_TEST(a_lock_is_held_once)
 {
 	struct err e = { 0 };
@@ -158,6 +182,7 @@ Suite *suite_file(void)
 	tcase_add_test(tc, a_read_past_the_end_is_corruption_not_rubbish);
 	tcase_add_test(tc, a_full_disk_has_its_own_code);
 	tcase_add_test(tc, folders_are_made_with_their_parents_and_twice);
+	tcase_add_test(tc, no_link_inside_a_root_leads_out_of_it);
 	tcase_add_test(tc, a_lock_is_held_once);
 	tcase_add_test(tc, free_space_is_told);
 	suite_add_tcase(s, tc);
