@@ -16,6 +16,7 @@ trace_libtrace_a_SOURCES = \
 	trace/link.c trace/link.h \
 	trace/memory.c trace/memory.h \
 	trace/name_rules.c trace/name_rules.h \
+	trace/neffs.c trace/neffs.h \
 	trace/neuron.c trace/neuron.h \
 	trace/neuron_device.c trace/neuron_device.h \
 	trace/neuron_event.c trace/neuron_event.h \

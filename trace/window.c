@@ -6,6 +6,7 @@
 #include "trace/dialect.h"
 #include "trace/fold.h"
 #include "trace/input.h"
+#include "trace/neffs.h"
 #include "trace/neuron.h"
 #include "trace/probe.h"
 #include "trace/sidecar.h"
@@ -18,19 +19,25 @@ static struct str first_of(struct arena *a, struct str one, struct str two, stru
 	return arena_str(a, two.n > 0 ? two : three);
 }
 
-/* What ran, where nobody says which deploy it is. */
-static struct str fingerprint(struct arena *a, const struct window *w)
+/* What ran, where nobody says which deploy it is. Versions alone give what they always gave. */
+static struct str fingerprint(struct arena *a, const char *path, const struct window *w)
 {
+	size_t n_neffs;
+	const struct str *neffs = neffs_beside(a, path, &n_neffs);
 	struct hash128 *h;
 	uint8_t digest[16];
 	char hex[33];
 
-	if (w->n_versions == 0)
+	if (w->n_versions == 0 && n_neffs == 0)
 		return STR("");
 	h = hash128_new();
 	for (size_t i = 0; i < w->n_versions; i++) {
 		hash128_add_str(h, w->versions[i].key);
 		hash128_add_str(h, w->versions[i].value);
+	}
+	for (size_t i = 0; i < n_neffs; i++) {
+		hash128_add_str(h, STR("neff"));
+		hash128_add_str(h, neffs[i]);
 	}
 	hash128_get(h, digest);
 	hash128_free(h);
@@ -81,11 +88,13 @@ static void name_labels(struct arena *a, const struct sidecar *s, struct window 
 }
 
 /* host, worker: what the file itself says, or empty. */
-static void name_window(struct arena *a, struct str host, struct str worker, const struct sidecar *s,
+static void name_window(struct arena *a, const char *path, struct str host, struct str worker, const struct sidecar *s,
 	const struct window_origin *origin, struct window *w)
 {
 	w->service = first_of(a, s->service, origin->service, STR("unknown"));
-	w->deploy = first_of(a, s->deploy, origin->deploy, fingerprint(a, w));
+	w->deploy = first_of(a, s->deploy, origin->deploy, STR(""));
+	if (str_empty(w->deploy))
+		w->deploy = fingerprint(a, path, w);
 	w->host = first_of(a, s->host, origin->host, host.n > 0 ? host : STR("localhost"));
 	w->worker = first_of(a, s->worker, origin->worker, worker);
 	w->source = arena_str(a, origin->source);
@@ -146,7 +155,7 @@ static int finish(struct arena *a, struct input *in, const struct window_origin 
 	return rc == OK ? window_check(w, e) : rc;
 }
 
-static int make_window(struct arena *a, struct input *in, struct trace *t, const struct sidecar *s,
+static int make_window(struct arena *a, const char *path, struct input *in, struct trace *t, const struct sidecar *s,
 	const struct window_origin *origin, struct window *w, struct err *e)
 {
 	int64_t first_ns;
@@ -159,7 +168,7 @@ static int make_window(struct arena *a, struct input *in, struct trace *t, const
 		return rc;
 	w->start_ns = start_of(t, s, in, first_ns);
 	name_versions(a, t, w);
-	name_window(a, t->host_name, t->rank >= 0 ? arena_fmt(a, "%lld", (long long)t->rank) : STR(""), s, origin, w);
+	name_window(a, path, t->host_name, t->rank >= 0 ? arena_fmt(a, "%lld", (long long)t->rank) : STR(""), s, origin, w);
 	return finish(a, in, origin, w, e);
 }
 
@@ -179,7 +188,7 @@ static int window_of_trace(enum probe_kind kind, struct arena *a, const struct s
 	int rc = dialect_read(kind, s->in, s->path, s->limits, TRACE_COPIES, NULL, s->report, &t, e);
 
 	if (rc == OK) {
-		rc = make_window(a, s->in, t, s->sidecar, s->origin, w, e);
+		rc = make_window(a, s->path, s->in, t, s->sidecar, s->origin, w, e);
 		if (rc < 0)
 			err_add(e, "%s", s->path);
 	}
@@ -198,7 +207,7 @@ static int window_of_neuron(enum probe_kind kind, struct arena *a, const struct 
 		w->start_ns = s->sidecar->start_ns;
 	else if (w->start_ns == 0) /* no wall clock in the file */
 		w->start_ns = input_mtime_ns(s->in) < 0 ? 0 : input_mtime_ns(s->in);
-	name_window(a, w->host, STR(""), s->sidecar, s->origin, w);
+	name_window(a, s->path, w->host, STR(""), s->sidecar, s->origin, w);
 	rc = finish(a, s->in, s->origin, w, e);
 	return rc < 0 ? err_add(e, "%s", s->path) : OK;
 }

@@ -1,8 +1,10 @@
 /* window.h — a trace file (and its sidecar) becomes a window: what agent and command line call.
  *
  * The sidecar of FILE is FILE.meta.json: {"service","deploy","host","worker","start_ns","labels":{…}}, all optional. What
- * it does not say comes from struct window_origin; a deploy that nobody names is a fingerprint of the versions found
- * ("fp-" and 12 hex digits). A window starts at the sidecar's start_ns, else at baseTimeNanoseconds plus the first
+ * it does not say comes from struct window_origin; a deploy that nobody names is a fingerprint ("fp-" and 12 hex digits) of the
+ * versions found and of the compiled graphs that stand beside the trace (trace/neffs.h); a trace without such files has the
+ * fingerprint of its versions alone. Names of graphs inside a trace (MODULE_…) do not count: which of them ran changes from
+ * window to window, and is no deploy. A window starts at the sidecar's start_ns, else at baseTimeNanoseconds plus the first
  * event, else at the file's mtime. A worker that nobody names is distributedInfo's rank, a host the trace's host_name,
  * else "localhost"; a service that nobody names is "unknown".
  *

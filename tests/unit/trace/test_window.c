@@ -78,6 +78,41 @@ START_TEST(who_reads_it_knows_better_and_the_sidecar_best)
 }
 END_TEST
 
+START_TEST(a_deploy_that_nobody_names_is_told_by_versions_and_compiled_graphs)
+{
+	const struct window_origin nobody = { .source = STR("watch") }, somebody = { .source = STR("watch"), .deploy = STR("d") };
+	const char *path = help_write("a.json", str_of(one_op));
+	char versions_alone[20], with_two[20];
+
+	ck_assert_int_eq(read_window(path, &nobody), OK);
+	ck_assert(str_copy_to(w.deploy, versions_alone, sizeof(versions_alone)));
+	ck_assert_str_eq(versions_alone, "fp-da21e54afc55"); /* of versions alone: must never change */
+	help_write("graph.neff", STR("x"));
+	ck_assert_int_eq(read_window(path, &nobody), OK);
+	ck_assert(str_eq(w.deploy, str_of(versions_alone)));
+	help_write("neff_22_vnc_0.neff", STR("x"));
+	help_write("neff_11_vnc_0.neff", STR("x"));
+	ck_assert_int_eq(read_window(path, &nobody), OK);
+	ck_assert(str_copy_to(w.deploy, with_two, sizeof(with_two)));
+	ck_assert_str_ne(with_two, versions_alone);
+	help_write("neff_11_vnc_1.neff", STR("x")); /* the same graph on another core */
+	help_write("neff_22.neff", STR("x"));
+	help_write("xneff_33.neff", STR("x"));
+	help_write("neff_.neff", STR("x"));
+	help_write("neff_33.ntff", STR("x"));
+	ck_assert_int_eq(read_window(path, &nobody), OK);
+	ck_assert(str_eq(w.deploy, str_of(with_two)));
+	help_write("neff_33.neff", STR("x"));
+	ck_assert_int_eq(read_window(path, &nobody), OK);
+	ck_assert(!str_eq(w.deploy, str_of(with_two)));
+	ck_assert_int_eq(read_window(path, &somebody), OK);
+	ck_assert(str_eq(w.deploy, STR("d")));
+	path = help_write("b.json", STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}]")); /* no versions */
+	ck_assert_int_eq(read_window(path, &nobody), OK);
+	ck_assert(str_has_prefix(w.deploy, STR("fp-")));
+}
+END_TEST
+
 static const struct {
 	const char *text, *sentence;
 } wrong[] = {
@@ -274,6 +309,7 @@ Suite *suite_window(void)
 
 	tcase_add_checked_fixture(tc, begin, over);
 	tcase_add_test(tc, a_trace_alone_names_itself);
+	tcase_add_test(tc, a_deploy_that_nobody_names_is_told_by_versions_and_compiled_graphs);
 	tcase_add_test(tc, who_reads_it_knows_better_and_the_sidecar_best);
 	tcase_add_loop_test(tc, a_wrong_sidecar_is_refused_with_its_name_and_what_would_be_right, 0, (int)COUNT(wrong));
 	tcase_add_test(tc, the_id_is_made_as_the_wire_says);
