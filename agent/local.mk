@@ -2,10 +2,13 @@
 noinst_LIBRARIES += agent/libagent.a
 agent_libagent_a_SOURCES = \
 	agent/agent.c agent/agent.h \
+	agent/cgroup.c agent/cgroup.h \
+	agent/cores.c agent/cores.h \
 	agent/decode.h \
 	agent/errand.c agent/errand.h \
 	agent/harvest.h \
 	agent/host.c agent/host.h \
+	agent/identity.c agent/identity.h \
 	agent/job.c agent/job.h \
 	agent/keep.c agent/keep.h \
 	agent/kineto.c agent/kineto.h \
@@ -16,8 +19,9 @@ agent_libagent_a_SOURCES = \
 	agent/kineto_wire.c agent/kineto_wire.h \
 	agent/marker.c agent/marker.h \
 	agent/options.c agent/options.h \
-	agent/prometheus.c agent/prometheus.h \
 	agent/plan.c agent/plan.h \
+	agent/podinfo.c agent/podinfo.h \
+	agent/prometheus.c agent/prometheus.h \
 	agent/quarantine.c agent/quarantine.h \
 	agent/schedule.c agent/schedule.h \
 	agent/ship.c agent/ship.h \

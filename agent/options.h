@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "agent/plan.h"
+#include "agent/identity.h"
 #include "base/conf.h"
 #include "base/opt.h"
 #include "trace/name_rules.h"
@@ -41,6 +42,7 @@ struct agent_conf {
 	struct conf_sections watch; /* struct watch_conf */
 	struct capture_conf capture;
 	struct kineto_conf kineto;
+	struct identity_conf identity;
 	int64_t rescan_ns, keep_files;
 	int64_t spool_bytes;
 	int64_t batch_bytes, timeout_ns, retry_first_ns, retry_max_ns;

@@ -10,8 +10,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "json/text.h"
 
-enum { ENVIRON_MAX = 1 << 20, STAT_MAX = 4096, STAT_BORN = 19 /* behind the name, from 0 */, FDS_MAX = 4096 };
+enum { ENVIRON_MAX = 1 << 20, STAT_MAX = 4096, STATUS_MAX = 16384, CGROUP_MAX = 65536, STAT_BORN = 19 /* behind the name, from 0 */, FDS_MAX = 4096 };
 
 static int proc_path(char out[PATH_MAX], const char *proc, pid_t pid, const char *name)
 {
@@ -62,15 +63,19 @@ static int64_t age_of(uint64_t ticks)
 	return now > then ? now - then : 0;
 }
 
-/* Names, not secrets: a value with control characters in it is none. */
-static bool take_text(struct str value, char *out, size_t cap)
+bool worker_is_name(struct str s, size_t cap)
 {
-	for (size_t i = 0; i < value.n; i++)
-		if ((unsigned char)value.p[i] < ' ' || value.p[i] == 127)
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] < ' ' || s.p[i] == 127)
 			return false;
-	if (out[0] != '\0' || value.n >= cap)
-		return false;
-	return str_copy_to(value, out, cap);
+	return s.n > 0 && s.n < cap && json_utf8_valid(s);
+}
+
+/* Names, not secrets. */
+static void take_text(struct str value, char *out, size_t cap)
+{
+	if (out[0] == '\0' && worker_is_name(value, cap))
+		str_copy_to(value, out, cap);
 }
 
 static void take_environ(struct worker *w, struct str all)
@@ -85,6 +90,8 @@ static void take_environ(struct worker *w, struct str all)
 		{ { "RANK", 4 }, offsetof(struct worker, worker), WORKER_TEXT },
 		{ { "NEURON_RT_VISIBLE_CORES", 23 }, offsetof(struct worker, worker), WORKER_TEXT },
 		{ { "KINETO_ONDEMAND_TRACE_DIR", 25 }, offsetof(struct worker, trace_dir), WORKER_DIR },
+		{ { "POD_NAME", 8 }, offsetof(struct worker, pod), WORKER_TEXT },
+		{ { "POD_NAMESPACE", 13 }, offsetof(struct worker, pod_namespace), WORKER_TEXT },
 	};
 
 	for (size_t i = 0; i < COUNT(wanted); i++)
@@ -104,6 +111,39 @@ static void read_environ(struct worker *w, const char *proc)
 	w->env_read = read_file(proc, w->pid, "environ", &b, NULL) == OK;
 	if (w->env_read)
 		take_environ(w, buf_view(&b));
+	buf_fini(&b);
+}
+
+/* "NSpid:\t4711\t12\t1": from our name space to its own. */
+static void read_own_pid(struct worker *w, const char *proc)
+{
+	struct buf b;
+	struct str rest;
+	uint64_t pid;
+
+	w->own_pid = w->pid;
+	buf_init(&b, STATUS_MAX);
+	if (read_file(proc, w->pid, "status", &b, NULL) == OK)
+		for (rest = buf_view(&b); rest.p != NULL;) {
+			struct str line = str_split(&rest, '\n');
+
+			if (!str_drop_prefix(&line, STR("NSpid:")))
+				continue;
+			while (str_find_byte(line, '\t') < line.n)
+				str_split(&line, '\t');
+			if (str_to_u64(line, &pid) == OK && pid > 0 && pid <= INT_MAX)
+				w->own_pid = (pid_t)pid;
+		}
+	buf_fini(&b);
+}
+
+static void read_cgroup(struct worker *w, const char *proc)
+{
+	struct buf b;
+
+	buf_init(&b, CGROUP_MAX);
+	if (read_file(proc, w->pid, "cgroup", &b, NULL) == OK)
+		cgroup_parse(&w->cgroup, buf_view(&b));
 	buf_fini(&b);
 }
 
@@ -152,10 +192,18 @@ int worker_read(struct worker *out, const char *proc, pid_t pid, struct err *e)
 	if (rc < 0)
 		return rc;
 	out->age_ns = age_of(out->born_ticks);
+	read_own_pid(out, proc);
 	read_environ(out, proc);
+	read_cgroup(out, proc);
 	read_root(out, proc);
 	read_devices(out, proc);
 	return OK;
+}
+
+int worker_read_file(const struct worker *w, const char *path, struct buf *b, struct err *e)
+{
+	buf_reset(b);
+	return file_read_inside(w->root[0] == '\0' ? "/" : w->root, path, b, e);
 }
 
 bool worker_lives(const struct worker *w, const char *proc)

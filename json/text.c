@@ -55,7 +55,7 @@ size_t json_escape_length(const char *p, size_t n)
 	return p[1] == 'u' && hex4(p + 2, n - 2) >= 0 ? 6 : 0;
 }
 
-static void add_code_point(struct buf *out, unsigned cp)
+void json_add_code_point(struct buf *out, uint32_t cp)
 {
 	char b[4];
 
@@ -85,7 +85,7 @@ static size_t add_u_escape(const char *p, size_t n, struct buf *out)
 	int high = hex4(p + 2, n - 2), low = -1;
 
 	if (high < 0xd800 || high > 0xdfff) {
-		add_code_point(out, (unsigned)high);
+		json_add_code_point(out, (uint32_t)high);
 		return 6;
 	}
 	if (high < 0xdc00 && n >= 12 && p[6] == '\\' && p[7] == 'u')
@@ -94,7 +94,7 @@ static size_t add_u_escape(const char *p, size_t n, struct buf *out)
 		buf_text(out, replacement);
 		return 6;
 	}
-	add_code_point(out, 0x10000 + ((unsigned)(high - 0xd800) << 10) + (unsigned)(low - 0xdc00));
+	json_add_code_point(out, 0x10000 + ((unsigned)(high - 0xd800) << 10) + (unsigned)(low - 0xdc00));
 	return 12;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -19,6 +20,7 @@ struct str json_unescape_to(struct arena *a, struct str raw);
 size_t json_escape_length(const char *p, size_t n);
 
 bool json_utf8_valid(struct str s);
+void json_add_code_point(struct buf *out, uint32_t cp); /* as UTF-8; cp is one: at most 0x10ffff, no surrogate */
 
 /* Appends s as the inside of a JSON string: quote, back-slash and control characters escaped, ill-formed UTF-8 as
  * U+FFFD. */

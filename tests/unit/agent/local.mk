@@ -10,6 +10,7 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/folder.c tests/unit/agent/folder.h \
 	tests/unit/agent/main.c \
 	tests/unit/agent/test_agent.c \
+	tests/unit/agent/test_identity.c \
 	tests/unit/agent/test_job.c \
 	tests/unit/agent/test_kineto.c \
 	tests/unit/agent/test_kineto_config.c \
@@ -23,4 +24,4 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_spool.c \
 	tests/unit/agent/test_watch.c \
 	tests/unit/agent/test_worker.c
-tests_unit_agent_test_agent_LDADD = agent/libagent.a trace/libtrace.a net/libnet.a $(LINK_WIRE)
+tests_unit_agent_test_agent_LDADD = agent/libagent.a trace/libtrace.a net/libnet.a $(LINK_WIRE) $(ZLIB_LIBS)

@@ -1,6 +1,7 @@
 #include "tests/support/check_main.h"
 
 suite_maker suite_agent;
+suite_maker suite_identity;
 suite_maker suite_job;
 suite_maker suite_kineto;
 suite_maker suite_kineto_config;
@@ -17,6 +18,7 @@ suite_maker suite_worker;
 
 TEST_MAIN(
 	suite_agent,
+	suite_identity,
 	suite_job,
 	suite_kineto,
 	suite_kineto_config,
@@ -29,4 +31,5 @@ TEST_MAIN(
 	suite_ship,
 	suite_spool,
 	suite_watch,
-	suite_worker)
+	suite_worker
+)

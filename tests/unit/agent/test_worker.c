@@ -66,6 +66,8 @@ START_TEST(a_value_that_is_no_name_is_none)
 	ck_assert_str_eq(w.service, "");
 	read_environ_of(STR("TRAINSPOTTER_SERVICE=a\nb\0NEURON_PROCESS_TAG=tag\0"));
 	ck_assert_str_eq(w.service, "tag");
+	read_environ_of(STR("TRAINSPOTTER_SERVICE=\xff\xfe\0NEURON_PROCESS_TAG=t\303\251\0"));
+	ck_assert_str_eq(w.service, "t\303\251");
 }
 END_TEST
 
@@ -114,6 +116,27 @@ START_TEST(a_device_and_another_view_of_files_are_seen)
 }
 END_TEST
 
+START_TEST(a_process_in_a_container_is_known_by_both_its_pids)
+{
+	read_environ_of(STR("POD_NAME=llm-0\0POD_NAMESPACE=inference\0"));
+	ck_assert_str_eq(w.pod, "llm-0");
+	ck_assert_str_eq(w.pod_namespace, "inference");
+	ck_assert_int_eq(w.own_pid, 7);
+	ck_assert_str_eq(w.cgroup.container, "");
+	folder_write("7/status", STR("Name:\tpython3\nNSpid:\t7\t12\t1\nNSpgid:\t7\n"));
+	folder_write("7/cgroup", STR("0::/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"));
+	ck_assert_int_eq(worker_read(&w, folder, 7, &e), OK);
+	ck_assert_int_eq(w.own_pid, 1);
+	ck_assert_int_eq(w.cgroup.runtime, CGROUP_DOCKER);
+	folder_write("7/status", STR("NSpid:\t7\n"));
+	ck_assert_int_eq(worker_read(&w, folder, 7, &e), OK);
+	ck_assert_int_eq(w.own_pid, 7);
+	folder_write("7/status", STR("NSpid:\t7\tx\n"));
+	ck_assert_int_eq(worker_read(&w, folder, 7, &e), OK);
+	ck_assert_int_eq(w.own_pid, 7);
+}
+END_TEST
+
 START_TEST(the_process_of_this_test_is_young_and_alive)
 {
 	ck_assert_msg(worker_read(&w, "/proc", getpid(), &e) == OK, "%s", e.text);
@@ -135,6 +158,7 @@ Suite *suite_worker(void)
 	tcase_add_test(tc, an_environment_that_cannot_be_read_is_told);
 	tcase_add_test(tc, a_process_that_is_gone_or_another_one_does_not_live);
 	tcase_add_test(tc, a_device_and_another_view_of_files_are_seen);
+	tcase_add_test(tc, a_process_in_a_container_is_known_by_both_its_pids);
 	tcase_add_test(tc, the_process_of_this_test_is_young_and_alive);
 	suite_add_tcase(s, tc);
 	return s;
