@@ -61,7 +61,8 @@ static bool is_sidecar(struct str name)
 
 static bool is_trace_name(struct str name)
 {
-	return !str_empty(name) && name.p[0] != '.' && !is_sidecar(name) && !str_has_suffix(name, STR(".tmp"));
+	return !str_empty(name) && name.p[0] != '.' && !is_sidecar(name) && !str_has_suffix(name, STR(".tmp")) &&
+	       !str_has_suffix(name, STR(WATCH_STEPS));
 }
 
 static bool join_path(const struct watch *w, size_t folder, const char *name, char out[PATH_MAX])

@@ -3,7 +3,8 @@
  * inotify tells at once; a slow rescan finds what inotify cannot see (NFS, an overflown queue, files of before the
  * start).
  * A file is finished when it was moved into the folder (IN_MOVED_TO), or when its size and mtime have not changed for a
- * while. Passed over: *.meta.json (the sidecar of another file), *.tmp, hidden files, folders, links, devices.
+ * while. Passed over: *.meta.json (the sidecar of another file), *.steps (the step counter of a job, python/trainspotter.py), *.tmp,
+ * hidden files, folders, links, devices.
  *
  * Each finished file is handed out once by watch_next and given back by one of watch_done, watch_bad, watch_again and
  * watch_leave.
@@ -20,6 +21,7 @@
 #include "base/err.h"
 
 #define WATCH_SIDECAR ".meta.json"
+#define WATCH_STEPS ".steps"
 
 struct watch_folder {
 	const char *dir;

@@ -113,7 +113,7 @@ END_TEST
 
 START_TEST(what_is_no_trace_is_passed_over)
 {
-	static const char *const names[] = { "in/a.json.meta.json", "in/a.tmp", "in/.hidden", "in/.a.json" };
+	static const char *const names[] = { "in/a.json.meta.json", "in/a.tmp", "in/.hidden", "in/.a.json", "in/4711.steps" };
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		folder_write(names[i], STR("x"));
