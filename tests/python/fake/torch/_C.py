@@ -1,0 +1,5 @@
+backend = "privateuseone"
+
+
+def _get_privateuse1_backend_name():
+    return backend
