@@ -27,7 +27,11 @@ agent_libagent_a_SOURCES = \
 	agent/ship.c agent/ship.h \
 	agent/source.h \
 	agent/spool.c agent/spool.h \
+	agent/vllm.c agent/vllm.h \
+	agent/vllm_find.c agent/vllm_find.h \
+	agent/vllm_journal.c agent/vllm_journal.h \
 	agent/vllm_metrics.c agent/vllm_metrics.h \
+	agent/vllm_task.c agent/vllm_task.h \
 	agent/watch.c agent/watch.h \
 	agent/watch_source.c agent/watch_source.h \
 	agent/worker.c agent/worker.h

@@ -29,6 +29,23 @@ static const struct conf_key watch_keys[] = {
 };
 static const struct conf_schema watch_schema = { watch_keys, COUNT(watch_keys), sizeof(struct watch_conf) };
 
+#define V(field) offsetof(struct vllm_server_conf, field)
+
+static const struct conf_key vllm_server_keys[] = {
+	{ "url", CONF_TEXT, V(url), 8, 120, NULL,
+		"of the server, as http://127.0.0.1:8000, without a path", NULL },
+	{ "token_file", CONF_PATH, V(token_file), 0, 0, "", "file with the bearer token that it wants; empty: none", NULL },
+	{ "ca_file", CONF_PATH, V(ca_file), 0, 0, "", "certificates to trust instead of the system's", NULL },
+	{ "dir", CONF_PATH, V(dir), 0, 0, NULL, "where its traces appear, as the agent sees it", NULL },
+	{ "service", CONF_TEXT, V(service), 0, 256, "",
+		"service of traces whose sidecar names none; empty: unknown", NULL },
+	{ "deploy", CONF_TEXT, V(deploy), 0, 256, "",
+		"deploy of traces whose sidecar names none; empty: a fingerprint of versions", NULL },
+	{ "worker", CONF_TEXT, V(worker), 0, 256, "", "worker of traces whose sidecar names none", NULL },
+};
+static const struct conf_schema vllm_server_schema = { vllm_server_keys, COUNT(vllm_server_keys),
+	sizeof(struct vllm_server_conf) };
+
 #define A(field) offsetof(struct agent_conf, field)
 
 static const struct conf_key agent_keys[] = {
@@ -83,6 +100,14 @@ static const struct conf_key agent_keys[] = {
 		"program that tells which process holds which cores; empty: none", NULL },
 	{ "identity.neuron_ls_every", CONF_DURATION, A(identity.neuron_ls_every_ns), NS_PER_MIN, NS_PER_DAY, "10m",
 		"how often it is asked, while a process is profiled that holds a device", NULL },
+	{ "vllm.servers", CONF_SECTIONS, A(vllm.servers), 0, 0, NULL,
+		"vLLM servers to profile by /start_profile and /stop_profile", &vllm_server_schema },
+	{ "vllm.timeout", CONF_DURATION, A(vllm.timeout_ns), NS_PER_S, NS_PER_HOUR, "2m",
+		"of an answer to start and stop (stop writes the trace), and how long after it traces may take to appear", NULL },
+	{ "vllm.stable", CONF_DURATION, A(vllm.stable_ns), 10 * NS_PER_MS, NS_PER_HOUR, "2s",
+		"traces are finished when they stay the same for so long after the answer to stop", NULL },
+	{ "vllm.metrics", CONF_DURATION, A(vllm.metrics_ns), NS_PER_S, NS_PER_DAY, "15s",
+		"how often its /metrics are read, to know what a window costs it", NULL },
 	{ "rescan", CONF_DURATION, A(rescan_ns), NS_PER_S, NS_PER_DAY, "30s",
 		"how often folders are listed, for what inotify does not see (NFS)", NULL },
 	{ "keep_files", CONF_INT, A(keep_files), 1, 100000, "200",
@@ -211,6 +236,32 @@ static int check_folders(const struct agent_conf *cf, const char *path, struct e
 	return OK;
 }
 
+static bool is_url(struct str url)
+{
+	return (str_drop_prefix(&url, STR("http://")) || str_drop_prefix(&url, STR("https://"))) && url.n > 0 &&
+	       str_find_byte(url, '/') == url.n && str_find_byte(url, '?') == url.n && str_find_byte(url, ' ') == url.n;
+}
+
+static int check_vllm(const struct agent_conf *cf, const char *path, struct err *e)
+{
+	for (size_t i = 0; i < cf->vllm.servers.n; i++) {
+		const char *url = agent_conf_vllm(cf, i)->url;
+
+		if (!is_url(str_of(url)))
+			return err_set(e, E_USAGE, "%s: vllm.servers[%zu].url: \"%s\", want http://HOST:PORT or "
+				"https://HOST:PORT and nothing behind it", path, i, url);
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(str_of(url), str_of(agent_conf_vllm(cf, k)->url)))
+				return err_set(e, E_USAGE, "%s: vllm.servers: %s stands there twice", path, url);
+	}
+	return OK;
+}
+
+static bool has_source(const struct agent_conf *cf)
+{
+	return cf->watch.n > 0 || cf->kineto.enabled || cf->vllm.servers.n > 0;
+}
+
 /* What the table cannot say of a single key. */
 static int check_whole(const struct agent_conf *cf, const char *path, struct err *e)
 {
@@ -221,13 +272,15 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 	if (!str_has_prefix(server, STR("http://")) && !str_has_prefix(server, STR("https://")))
 		return err_set(e, E_USAGE, "%s: server: \"%s\", want http://HOST:PORT or https://HOST:PORT", path,
 			cf->server);
-	if (cf->watch.n == 0 && !cf->kineto.enabled)
+	if (!has_source(cf))
 		return err_set(e, E_USAGE, "%s: watch: no folder to find traces in, want at least one \"- dir: PATH\", or "
-			"kineto.enabled: yes", path);
+			"another source, as kineto.enabled: yes", path);
 	if (agent_conf_plan(&cf->capture, STR(""), &plan, e) < 0 || kineto_settings(&cf->kineto, &plan, &kineto, e) < 0)
 		return err_add(e, "%s", path);
 	if (cf->retry_first_ns > cf->retry_max_ns)
 		return err_set(e, E_USAGE, "%s: ship.retry_first: is more than ship.retry_max", path);
+	if (check_vllm(cf, path, e) < 0)
+		return E_USAGE;
 	return check_folders(cf, path, e);
 }
 

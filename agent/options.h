@@ -36,6 +36,15 @@ struct kineto_conf {
 	char *activities, *custom, *service, *deploy;
 };
 
+/* A server that the source "vllm" profiles; texts only (agent/vllm_journal.c keeps them). */
+struct vllm_server_conf {
+	char *url, *token_file, *ca_file, *dir, *service, *deploy, *worker;
+};
+struct vllm_conf {
+	struct conf_sections servers; /* struct vllm_server_conf */
+	int64_t timeout_ns, stable_ns, metrics_ns;
+};
+
 struct agent_conf {
 	char *server, *token_file, *ca_file;
 	char *state_dir, *host;
@@ -43,6 +52,7 @@ struct agent_conf {
 	struct capture_conf capture;
 	struct kineto_conf kineto;
 	struct identity_conf identity;
+	struct vllm_conf vllm;
 	int64_t rescan_ns, keep_files;
 	int64_t spool_bytes;
 	int64_t batch_bytes, timeout_ns, retry_first_ns, retry_max_ns;
@@ -74,6 +84,11 @@ int agent_conf_plan(const struct capture_conf *cf, struct str host, struct plan_
 static inline const struct watch_conf *agent_conf_watch(const struct agent_conf *cf, size_t i)
 {
 	return (const struct watch_conf *)cf->watch.v + i;
+}
+
+static inline const struct vllm_server_conf *agent_conf_vllm(const struct agent_conf *cf, size_t i)
+{
+	return (const struct vllm_server_conf *)cf->vllm.servers.v + i;
 }
 
 #endif

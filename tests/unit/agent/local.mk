@@ -25,3 +25,16 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_watch.c \
 	tests/unit/agent/test_worker.c
 tests_unit_agent_test_agent_LDADD = agent/libagent.a trace/libtrace.a net/libnet.a $(LINK_WIRE) $(ZLIB_LIBS)
+
+# the source vllm against a made-up server, over real sockets
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/agent/test_vllm
+TESTS += tests/unit/agent/test_vllm
+endif
+tests_unit_agent_test_vllm_SOURCES = \
+	tests/unit/agent/fake_plan.c tests/unit/agent/fake_plan.h \
+	tests/unit/agent/fake_vllm.c tests/unit/agent/fake_vllm.h \
+	tests/unit/agent/folder.c tests/unit/agent/folder.h \
+	tests/unit/agent/test_vllm.c \
+	tests/unit/agent/vllm_main.c
+tests_unit_agent_test_vllm_LDADD = agent/libagent.a $(LINK_NET)

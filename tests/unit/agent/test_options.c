@@ -57,6 +57,21 @@ START_TEST(kineto_is_off_unless_it_is_asked_for_and_then_needs_no_folder)
 }
 END_TEST
 
+START_TEST(servers_of_vllm_need_no_folder_to_watch)
+{
+	struct agent_conf cf;
+	struct err e = { 0 };
+
+	ck_assert_msg(load("vllm:\n  timeout: 3m\n  servers:\n    - url: https://[::1]:8000\n      dir: /traces\n      service: llm\n",
+		NULL, &cf, &e) == OK, "%s", e.text);
+	ck_assert_uint_eq(cf.vllm.servers.n, 1);
+	ck_assert_str_eq(agent_conf_vllm(&cf, 0)->url, "https://[::1]:8000");
+	ck_assert_str_eq(agent_conf_vllm(&cf, 0)->token_file, "");
+	ck_assert_int_eq(cf.vllm.timeout_ns, 3 * NS_PER_MIN);
+	agent_conf_fini(&cf);
+}
+END_TEST
+
 START_TEST(a_mistake_names_file_line_and_key)
 {
 	static const struct {
@@ -82,6 +97,11 @@ START_TEST(a_mistake_names_file_line_and_key)
 		{ "kineto:\n  enabled: yes\n  uids: [root]\n", NULL, { "agent.yaml", "kineto.uids", "root" } },
 		{ "kineto:\n  enabled: yes\n  custom: a=b\n", NULL, { "agent.yaml", "kineto", "a=b" } },
 		{ "kineto:\n  enabled: yes\n  socket_dirs: [run]\n", NULL, { "agent.yaml", "kineto.socket_dirs", "absolute" } },
+		{ "vllm:\n  servers:\n    - url: http://h:1\n", NULL, { "agent.yaml", "line 3", "dir" } },
+		{ "vllm:\n  servers:\n    - url: http://h:1/v1\n      dir: /t\n", NULL,
+			{ "agent.yaml", "vllm.servers[0].url", "nothing behind it" } },
+		{ "vllm:\n  servers:\n    - url: http://h:1\n      dir: /t\n    - url: http://h:1\n      dir: /u\n", NULL,
+			{ "agent.yaml", "vllm.servers", "twice" } },
 		{ "kineto:\n  enabled: no\n", NULL, { "agent.yaml", "watch", "kineto.enabled" } },
 	};
 
@@ -144,6 +164,7 @@ Suite *suite_options(void)
 	tcase_add_checked_fixture(tc, folder_make, folder_remove);
 	tcase_add_test(tc, a_folder_is_all_that_must_be_said);
 	tcase_add_test(tc, kineto_is_off_unless_it_is_asked_for_and_then_needs_no_folder);
+	tcase_add_test(tc, servers_of_vllm_need_no_folder_to_watch);
 	tcase_add_test(tc, a_mistake_names_file_line_and_key);
 	tcase_add_test(tc, rules_for_names_are_read_with_the_configuration);
 	tcase_add_test(tc, what_is_printed_reads_back_the_same);
