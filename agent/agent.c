@@ -44,6 +44,7 @@ struct agent {
 	char id[HOST_ID_TEXT];
 	char host[HOST_TEXT];
 	int signal_fd;
+	struct plan *plan;
 	struct source sources[SOURCES_MAX]; /* in the order of the table; without a type: not wanted */
 	size_t turn;			    /* who is asked first for a trace */
 	struct spool *spool;
@@ -120,17 +121,13 @@ static int open_state(struct agent *a, struct err *e)
 static int open_kineto(struct agent *a, struct source *out, struct err *e)
 {
 	char bad_dir[PATH_MAX];
-	struct plan_settings plan;
 	struct kineto *k;
 	int rc;
 
 	if (!a->conf.kineto.enabled)
 		return OK;
-	rc = agent_conf_plan(&a->conf.capture, str_of(a->host), &plan, e);
-	if (rc < 0)
-		return rc;
 	snprintf(bad_dir, sizeof(bad_dir), "%s/bad", a->conf.state_dir);
-	rc = kineto_open(&k, &a->conf.kineto, &plan, "/proc", bad_dir, (size_t)a->conf.keep_files, e);
+	rc = kineto_open(&k, &a->conf.kineto, a->plan, "/proc", bad_dir, (size_t)a->conf.keep_files, e);
 	if (rc == OK)
 		*out = (struct source){ &kineto_source, k };
 	return rc;
@@ -186,6 +183,18 @@ static void close_sources(struct agent *a, unsigned mask, unsigned wanted)
 
 /* ---- life */
 
+static int take_plan(struct agent *a, struct err *e)
+{
+	struct plan_settings s;
+	int rc = agent_conf_plan(&a->conf.capture, str_of(a->host), &s, e);
+
+	if (rc == OK && a->plan == NULL)
+		a->plan = plan_new(&s);
+	else if (rc == OK)
+		plan_set(a->plan, &s);
+	return rc;
+}
+
 int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_options *o, struct err *e)
 {
 	struct agent *a = mem_get(sizeof(*a));
@@ -198,6 +207,8 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 	a->parts_max = SHIP_PARTS_MAX;
 	take_names(a);
 	rc = proc_signals_open(&a->signal_fd, e);
+	if (rc == OK)
+		rc = take_plan(a, e);
 	if (rc == OK)
 		rc = open_sources(a, ROW_EARLY, ROW_EARLY, e);
 	if (rc == OK)
@@ -223,6 +234,7 @@ void agent_close(struct agent *a)
 	ship_stop(a->ship);
 	job_thread_stop(a->jobs);
 	close_sources(a, 0, 0);
+	plan_free(a->plan);
 	spool_close(a->spool);
 	if (a->signal_fd >= 0)
 		close(a->signal_fd);
@@ -253,6 +265,7 @@ static struct job *job_of(const struct source *from, const struct source_trace *
 	j->from = from;
 	j->file = t->file;
 	j->key = t->key;
+	j->order = t->order;
 	j->labels = t->labels;
 	j->n_labels = t->n_labels;
 	j->origin = (struct window_origin){ .source = str_of(from->type->name), .service = t->service, .deploy = t->deploy,
@@ -328,6 +341,7 @@ static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
 		try_later(a, j, &e, now_ns);
 	} else {
 		say_window(a, j);
+		plan_made(a->plan, j->order, j->window_text);
 		give_back(j, &(struct source_result){ .end = SOURCE_KEPT, .has_device = j->has_device }, now_ns);
 	}
 }
@@ -500,6 +514,20 @@ static void take_shipment(struct agent *a)
 
 /* ---- signals, status, reload */
 
+static void say_plan(const struct agent *a)
+{
+	struct buf b;
+
+	if (plan_count(a->plan) == 0 && plan_orders(a->plan) == 0)
+		return;
+	buf_init(&b, 1024);
+	for (int why = 0; why < PLAN_WHYS; why++)
+		buf_fmt(&b, " missed_%s=%" PRIu64, plan_why_word((enum plan_why)why), plan_missed(a->plan, (enum plan_why)why));
+	log_info("capture.status", "workers=%zu orders=%" PRIu64 " out=%zu no_room=%" PRIu64 "%.*s", plan_count(a->plan),
+		plan_orders(a->plan), plan_out(a->plan), plan_refused(a->plan), STR_ARG(buf_view(&b)));
+	buf_fini(&b);
+}
+
 static void say_status(struct agent *a)
 {
 	const struct spool_state *st = spool_state(a->spool);
@@ -511,6 +539,7 @@ static void say_status(struct agent *a)
 		" damaged_traces=%" PRIu64 " spool_damaged=%" PRIu64,
 		c->windows, c->shipped, c->duplicates, st->records, st->bytes, st->dropped, c->quarantined, c->bad,
 		c->damaged, st->damaged);
+	say_plan(a);
 	each_source(s, a)
 		if (s->type->status != NULL)
 			s->type->status(s->self);
@@ -539,7 +568,9 @@ static int take_conf(struct agent *a, struct agent_conf *cf, struct err *e)
 	agent_conf_fini(&a->conf);
 	a->conf = *cf;
 	take_names(a);
-	rc = open_sources(a, ROW_ANEW, ROW_ANEW, e);
+	rc = take_plan(a, e);
+	if (rc == OK)
+		rc = open_sources(a, ROW_ANEW, ROW_ANEW, e);
 	return rc < 0 ? rc : open_ship(a, e);
 }
 
@@ -596,9 +627,10 @@ static void wait_for_something(struct agent *a, int64_t now_ns)
 		{ .fd = job_fd(a->jobs), .events = POLLIN },
 		{ .fd = ship_fd(a->ship), .events = POLLIN },
 	};
-	int64_t wake = a->next_status_ns;
+	int64_t wake = a->next_status_ns, planned = plan_wake_ns(a->plan, now_ns, clock_wall_ns());
 	nfds_t n = 3;
 
+	wake = planned < wake ? planned : wake;
 	each_source(s, a) {
 		int64_t its = s->type->wake_ns == NULL ? INT64_MAX : s->type->wake_ns(s->self, a->job_out);
 
@@ -612,6 +644,7 @@ static void step(struct agent *a)
 {
 	int64_t now = clock_mono_ns(), wall = clock_wall_ns();
 
+	plan_tick(a->plan, now, wall);
 	each_source(s, a)
 		if (s->type->look != NULL)
 			s->type->look(s->self, now, wall);

@@ -15,7 +15,7 @@ struct job {
 	/* in; the texts are borrowed until the job is back */
 	struct watch_file file;
 	const struct source *from; /* who gets the trace back, under its key; NULL: nobody */
-	uint64_t key;
+	uint64_t key, order;
 	struct window_origin origin;
 	const struct label *labels; /* behind those of the sidecar; what that names already stays as it is */
 	size_t n_labels;

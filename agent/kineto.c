@@ -20,13 +20,14 @@
 #define DEFAULT_DIR "/tmp"
 #define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
 
-enum { CAPTURES_MAX = 4096, ADOPT_NAMES_MAX = 100000, KINETO_MAGIC = 0x4b494e45 };
+enum { CAPTURES_MAX = 4096, ORDERS_AT_ONCE = 64, ADOPT_NAMES_MAX = 100000, KINETO_MAGIC = 0x4b494e45 };
 
 static const int64_t look_every_ns = 250 * NS_PER_MS, sockets_every_ns = 5 * NS_PER_S;
 /* A file that is being written is waited for, while it grows, and not longer than this. */
 static const int64_t growing_ns = 10 * NS_PER_S, writing_max_ns = 5 * NS_PER_MIN;
 /* So long after it was given up, a file may still come. */
 static const int64_t late_max_ns = NS_PER_HOUR;
+static const int64_t forget_ns = 2 * NS_PER_MIN; /* a process that is not seen */
 
 static const struct {
 	const char *word, *cure; /* NULL: nothing is wrong */
@@ -58,9 +59,10 @@ enum capture_state { CAPTURE_ASKED, CAPTURE_GIVEN_UP, CAPTURE_FINISHED, CAPTURE_
 struct capture {
 	enum capture_state state;
 	uint64_t key;
+	uint64_t order; /* of the plan; 0: it has ended there */
 	struct worker who;
 	uid_t uid;
-	int64_t asked_ns, deadline_ns; /* mono */
+	int64_t deadline_ns; /* mono */
 	int64_t due_ns;		       /* when to look next, or to hand it out */
 	bool adopted;		       /* asked for by the agent before this one */
 	bool was_late;
@@ -68,7 +70,14 @@ struct capture {
 	char path[PATH_MAX]; /* as we reach it */
 };
 
+struct proc { /* that polls, as the plan knows it */
+	uint64_t address, seat; /* seat: the plan's id; 0: the plan is full */
+	int64_t seen_ns;
+	struct plan_worker w;
+};
+
 VEC(captures, struct capture *);
+VEC(procs, struct proc);
 
 struct kineto {
 	uint32_t magic;
@@ -81,8 +90,10 @@ struct kineto {
 	int64_t sockets_ns; /* when to look at them next */
 	char *name, *service, *deploy, *activities, *custom, *proc, *bad_dir;
 	size_t keep_files;
-	int64_t length_ns, timeout_ns;
+	int64_t timeout_ns;
 	bool env_said;
+	struct plan *plan;
+	struct procs procs;
 	struct captures captures;
 	uint64_t next_key;
 	uint64_t counts[KINETO_ENDS];
@@ -126,10 +137,10 @@ static int check_dirs(const struct conf_texts *dirs, struct err *e)
 }
 
 /* Whatever can be wrong with a request for a window is found now and not at a poll. */
-static int check_shape(const struct kineto_shape *s, struct err *e)
+static int check_shape(const struct kineto_shape *s, const struct plan_settings *plan, struct err *e)
 {
 	const struct kineto_window w = { .dir = STR(DEFAULT_DIR), .stem = STR(KINETO_STEM), .activities = str_of(s->activities),
-		.custom = str_of(s->custom), .duration_ns = s->duration_ns, .iterations = s->iterations,
+		.custom = str_of(s->custom), .duration_ns = plan->duration_ns, .iterations = plan->iterations,
 		.roundup = s->roundup };
 	struct buf b;
 	int rc;
@@ -146,13 +157,12 @@ int kineto_settings(const struct kineto_conf *cf, const struct plan_settings *pl
 	int rc;
 
 	*out = (struct kineto_poll_settings){
-		.rules = { .schedule = plan->schedule, .max_at_once = plan->max_at_once, .min_age_ns = plan->min_age_ns },
-		.shape = { cf->activities, cf->custom, plan->duration_ns, plan->iterations, cf->roundup },
+		.shape = { cf->activities, cf->custom, cf->roundup },
 	};
 	rc = read_uids(&cf->uids, out, e);
 	if (rc == OK)
 		rc = check_dirs(&cf->socket_dirs, e);
-	return rc == OK ? check_shape(&out->shape, e) : rc;
+	return rc == OK ? check_shape(&out->shape, plan, e) : rc;
 }
 
 /* ---- sockets */
@@ -260,13 +270,21 @@ static struct capture *add(struct kineto *k, const struct worker *who, uid_t uid
 	if (place == NULL)
 		return NULL;
 	w = *place = mem_get(sizeof(*w));
-	*w = (struct capture){ .key = ++k->next_key, .who = *who, .uid = uid, .asked_ns = now_ns, .due_ns = now_ns };
-	w->deadline_ns = now_ns + k->length_ns + k->timeout_ns;
+	*w = (struct capture){ .key = ++k->next_key, .who = *who, .uid = uid, .due_ns = now_ns, .deadline_ns = now_ns };
 	if (snprintf(w->path, sizeof(w->path), "%s%s", who->root, path) >= (int)sizeof(w->path)) {
 		drop(k, w);
 		return NULL;
 	}
 	return w;
+}
+
+/* The plan hears of it once; what comes late it does not. */
+static void end_order(struct kineto *k, struct capture *w, enum kineto_end end, int64_t now_ns)
+{
+	bool taken = end == KINETO_TAKEN || end == KINETO_NO_DEVICE;
+
+	plan_end(k->plan, w->order, taken, ends[end].word, now_ns);
+	w->order = 0;
 }
 
 /* ---- who is it */
@@ -304,7 +322,63 @@ static void adopt(struct kineto *k, const struct worker *who, const struct kinet
 		closedir(d);
 }
 
-static void take_new(struct kineto *k, const struct kineto_note *n, int64_t now_ns)
+static struct proc *find_proc(const struct kineto *k, pid_t pid)
+{
+	vec_each(p, &k->procs)
+		if (p->w.pid == pid)
+			return p;
+	return NULL;
+}
+
+static void drop_proc(struct kineto *k, struct proc *p)
+{
+	*p = k->procs.v[--k->procs.n];
+}
+
+static void tell_plan(struct kineto *k, struct proc *p, bool idle, int64_t now_ns, int64_t wall_ns)
+{
+	p->w.idle = idle;
+	p->seen_ns = now_ns;
+	p->seat = plan_seen(k->plan, &p->w, now_ns, wall_ns);
+}
+
+/* The same pid with another address is another process, or another life of it. */
+static void know(struct kineto *k, const struct worker *who, const struct kineto_note *n, int64_t now_ns, int64_t wall_ns)
+{
+	struct proc *p = find_proc(k, n->pid);
+
+	if (p != NULL && p->address != n->address)
+		plan_gone(k->plan, p->seat);
+	if (p == NULL)
+		p = vec_push(&k->procs);
+	if (p == NULL)
+		return; /* as many as the poll thread keeps */
+	*p = (struct proc){ .address = n->address };
+	p->w = (struct plan_worker){ .source = kineto_source.name, .pid = n->pid, .born_ns = n->mono_ns - who->age_ns };
+	snprintf(p->w.key, sizeof(p->w.key), "pid %ld", (long)n->pid);
+	str_copy_to(or_else(who->service, k->service), p->w.service, sizeof(p->w.service));
+	str_copy_to(or_else(who->deploy, k->deploy), p->w.deploy, sizeof(p->w.deploy));
+	str_copy_to(str_of(who->worker), p->w.worker, sizeof(p->w.worker));
+	tell_plan(k, p, n->idle, now_ns, wall_ns);
+}
+
+static void take_seen(struct kineto *k, const struct kineto_note *n, int64_t now_ns, int64_t wall_ns)
+{
+	struct proc *p = find_proc(k, n->pid);
+
+	if (p != NULL && p->address == n->address)
+		tell_plan(k, p, n->idle, now_ns, wall_ns);
+}
+
+/* The plan has forgotten them by then. */
+static void forget_procs(struct kineto *k, int64_t now_ns)
+{
+	for (size_t i = k->procs.n; i-- > 0;)
+		if (now_ns - k->procs.v[i].seen_ns > forget_ns)
+			drop_proc(k, &k->procs.v[i]);
+}
+
+static void take_new(struct kineto *k, const struct kineto_note *n, int64_t now_ns, int64_t wall_ns)
 {
 	struct kineto_note known = { .kind = KINETO_NOTE_KNOWN, .pid = n->pid, .address = n->address };
 	struct worker who;
@@ -320,9 +394,9 @@ static void take_new(struct kineto *k, const struct kineto_note *n, int64_t now_
 		k->env_said = true;
 	}
 	adopt(k, &who, n, now_ns);
-	known.born_ns = n->mono_ns - who.age_ns;
 	must(str_copy_to(str_of(trace_dir(&who)), known.dir, sizeof(known.dir)));
 	kineto_poll_tell(k->poll, &known);
+	know(k, &who, n, now_ns, wall_ns);
 	log_debug("kineto.process", "pid=%ld uid=%ld job=%" PRId64 " service=\"%s\" dir=\"%s\" root=\"%s\"", (long)n->pid,
 		(long)n->uid, n->job, who.service, known.dir, who.root);
 }
@@ -337,18 +411,23 @@ static void take_given(struct kineto *k, const struct kineto_note *n)
 	w = add(k, &who, n->uid, n->path, n->mono_ns);
 	if (w == NULL) {
 		tell_over(k, n->pid);
+		plan_end(k->plan, n->grant.order, false, "untracked", n->mono_ns);
 		return;
 	}
+	w->order = n->grant.order;
+	w->deadline_ns += n->grant.duration_ns + k->timeout_ns;
 	log_debug("kineto.asked", "pid=%ld file=\"%s\"", (long)n->pid, w->path);
 }
 
-static void take_notes(struct kineto *k, int64_t now_ns)
+static void take_notes(struct kineto *k, int64_t now_ns, int64_t wall_ns)
 {
 	struct kineto_note n;
 
 	while (kineto_poll_fetch(k->poll, &n))
 		switch (n.kind) {
-		case KINETO_NOTE_NEW: take_new(k, &n, now_ns); break;
+		case KINETO_NOTE_NEW: take_new(k, &n, now_ns, wall_ns); break;
+		case KINETO_NOTE_SEEN: take_seen(k, &n, now_ns, wall_ns); break;
+		case KINETO_NOTE_UNSENT: plan_unsent(k->plan, n.grant.order, now_ns); break;
 		case KINETO_NOTE_GIVEN: take_given(k, &n); break;
 		case KINETO_NOTE_STRANGE:
 			log_error("kineto.strange", "pid=%ld its_dir=\"%s\" our_dir=\"%s\" action=\"no answer, which would end the "
@@ -356,9 +435,41 @@ static void take_notes(struct kineto *k, int64_t now_ns)
 				"KINETO_IPC_SOCKET_DIR and kineto.socket_dirs alike\"", (long)n.pid, n.path, n.dir);
 			break;
 		case KINETO_NOTE_KNOWN:
+		case KINETO_NOTE_GRANT:
 		case KINETO_NOTE_OVER:
 		case KINETO_NOTE_SOCKET: must(!"a note of our own came back");
 		}
+}
+
+/* ---- whose turn it is */
+
+static const struct proc *proc_of_seat(const struct kineto *k, uint64_t seat)
+{
+	vec_each(p, &k->procs)
+		if (p->seat == seat)
+			return p;
+	return NULL;
+}
+
+static void grant(struct kineto *k, const struct plan_order *o, int64_t now_ns)
+{
+	const struct proc *p = proc_of_seat(k, o->worker);
+
+	if (p == NULL) {
+		plan_gone(k->plan, o->worker);
+		plan_unsent(k->plan, o->id, now_ns);
+		return;
+	}
+	kineto_poll_tell(k->poll, &(struct kineto_note){ .kind = KINETO_NOTE_GRANT, .pid = p->w.pid, .address = p->address,
+		.grant = { o->id, o->duration_ns, o->iterations, o->expires_ns } });
+}
+
+static void grant_orders(struct kineto *k, int64_t now_ns, int64_t wall_ns)
+{
+	struct plan_order o;
+
+	for (int n = 0; n < ORDERS_AT_ONCE && plan_next(k->plan, kineto_source.name, now_ns, wall_ns, &o); n++)
+		grant(k, &o, now_ns);
 }
 
 /* ---- is it there */
@@ -404,6 +515,7 @@ static void give_up(struct kineto *k, struct capture *w, enum kineto_end end, in
 {
 	say_end(k, w, end, NULL);
 	tell_over(k, w->who.pid);
+	end_order(k, w, end, now_ns);
 	if (end != KINETO_UNWRITTEN)
 		remove_tmp(w);
 	if (end == KINETO_DIED) {
@@ -418,8 +530,10 @@ static void found(struct kineto *k, struct capture *w, const struct stat *st, in
 {
 	if (w->state == CAPTURE_ASKED)
 		tell_over(k, w->who.pid);
+	plan_over(k->plan, w->order);
 	if (st->st_uid != w->uid) {
 		say_end(k, w, KINETO_FOREIGN, NULL);
+		end_order(k, w, KINETO_FOREIGN, now_ns);
 		drop(k, w);
 		return;
 	}
@@ -463,12 +577,14 @@ static void on_look(void *self, int64_t now_ns, int64_t wall_ns)
 {
 	struct kineto *k = own(self);
 
-	(void)wall_ns;
-	if (now_ns >= k->sockets_ns)
+	if (now_ns >= k->sockets_ns) {
 		open_sockets(k, now_ns);
-	take_notes(k, now_ns);
+		forget_procs(k, now_ns);
+	}
+	take_notes(k, now_ns, wall_ns);
 	for (size_t i = k->captures.n; i-- > 0;) /* backwards: the last one takes the place of one that is dropped */
 		look_at(k, k->captures.v[i], now_ns);
+	grant_orders(k, now_ns, wall_ns);
 }
 
 static int64_t on_wake(const void *self, bool busy)
@@ -515,13 +631,14 @@ static bool on_next(void *self, int64_t now_ns, struct source_trace *out)
 	struct capture *w;
 
 	while ((w = first_finished(k, now_ns)) != NULL) {
-		*out = (struct source_trace){ .key = w->key, .service = or_else(w->who.service, k->service),
+		*out = (struct source_trace){ .key = w->key, .order = w->order, .service = or_else(w->who.service, k->service),
 			.deploy = or_else(w->who.deploy, k->deploy), .worker = str_of(w->who.worker) };
 		if (stat_file(w, &out->file)) {
 			w->state = CAPTURE_OUT;
 			return true;
 		}
 		say_end(k, w, KINETO_UNFINISHED, "it was removed");
+		end_order(k, w, KINETO_UNFINISHED, now_ns);
 		drop(k, w);
 	}
 	return false;
@@ -535,13 +652,16 @@ static void remove_trace(const struct capture *w)
 	crash_point("kineto.removed");
 }
 
-static void say_taken(struct kineto *k, const struct capture *w, bool has_device)
+static void take(struct kineto *k, struct capture *w, bool has_device, int64_t now_ns)
 {
+	bool lacks_device = w->who.owns_device && !has_device;
+
 	say_end(k, w, KINETO_TAKEN, NULL);
-	if (w->who.owns_device && !has_device)
+	if (lacks_device)
 		say_end(k, w, KINETO_NO_DEVICE, NULL);
 	if (w->was_late)
 		say_end(k, w, KINETO_LATE, NULL);
+	end_order(k, w, lacks_device ? KINETO_NO_DEVICE : KINETO_TAKEN, now_ns);
 }
 
 static void put_aside(struct kineto *k, const struct capture *w)
@@ -567,15 +687,17 @@ static void on_back(void *self, uint64_t key, const struct source_result *r, int
 	must(w->state == CAPTURE_OUT);
 	switch (r->end) {
 	case SOURCE_KEPT:
-		say_taken(k, w, r->has_device);
+		take(k, w, r->has_device, now_ns);
 		remove_trace(w);
 		break;
 	case SOURCE_EMPTY:
 		say_end(k, w, KINETO_EMPTY, NULL);
+		end_order(k, w, KINETO_EMPTY, now_ns);
 		remove_trace(w);
 		break;
 	case SOURCE_BAD:
 		say_end(k, w, KINETO_BAD, r->why);
+		end_order(k, w, KINETO_BAD, now_ns);
 		put_aside(k, w);
 		break;
 	case SOURCE_AGAIN: come_again(w, now_ns + r->delay_ns); return;
@@ -587,15 +709,6 @@ static void on_back(void *self, uint64_t key, const struct source_result *r, int
 uint64_t kineto_count(const struct kineto *k, enum kineto_end end)
 {
 	return k->counts[end];
-}
-
-uint64_t kineto_missed(const struct kineto *k)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < KINETO_WHYS; i++)
-		n += (uint64_t)metric_value(kineto_counts(k)->missed[i]);
-	return n;
 }
 
 const struct kineto_poll_counts *kineto_counts(const struct kineto *k)
@@ -620,19 +733,20 @@ static void copy_conf(struct kineto *k, const struct kineto_conf *cf)
 		must(str_copy_to(str_of(cf->socket_dirs.v[i]), k->dirs[i + 1], sizeof(k->dirs[0])));
 }
 
-int kineto_open(struct kineto **out, const struct kineto_conf *cf, const struct plan_settings *plan, const char *proc,
+int kineto_open(struct kineto **out, const struct kineto_conf *cf, struct plan *plan, const char *proc,
 	const char *bad_dir, size_t keep_files, struct err *e)
 {
 	struct kineto *k;
 	struct kineto_poll_settings s;
-	int rc = kineto_settings(cf, plan, &s, e);
+	int rc = kineto_settings(cf, plan_get(plan), &s, e);
 
 	if (rc < 0)
 		return rc;
 	k = mem_get(sizeof(*k));
 	k->magic = KINETO_MAGIC;
 	copy_conf(k, cf);
-	k->length_ns = plan->duration_ns;
+	k->plan = plan;
+	k->procs.cap = KINETO_PROCS_MAX;
 	k->captures.cap = CAPTURES_MAX;
 	k->proc = mem_dup_text(proc);
 	k->bad_dir = mem_dup_text(bad_dir);
@@ -660,6 +774,7 @@ void kineto_close(struct kineto *k)
 	vec_each(w, &k->captures)
 		mem_free(*w);
 	vec_fini(&k->captures);
+	vec_fini(&k->procs);
 	metrics_free(k->metrics);
 	mem_free(k->name);
 	mem_free(k->service);
@@ -693,8 +808,6 @@ static void on_status(const void *self)
 	buf_init(&b, 2048);
 	for (size_t i = 0; i < KINETO_ENDS; i++)
 		buf_fmt(&b, " %s=%" PRIu64, ends[i].word, k->counts[i]);
-	for (size_t i = KINETO_DUE + 1; i < KINETO_WHYS; i++)
-		buf_fmt(&b, " missed_%s=%.0f", kineto_why_word((enum kineto_why)i), metric_value(c->missed[i]));
 	log_info("kineto.status", "processes=%.0f polls=%.0f asked=%.0f late_polls=%.0f lost_answers=%.0f bad_polls=%.0f strange=%.0f "
 		"refused=%.0f no_pid=%.0f slowest_ms=%.1f%.*s", metric_value(c->procs), metric_value(c->polls),
 		metric_value(c->given), metric_value(c->answers_late), metric_value(c->answers_lost),

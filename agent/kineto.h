@@ -1,7 +1,8 @@
 /* kineto.h — the source "kineto": windows from PyTorch processes started with KINETO_USE_DAEMON=1, with no code of theirs
- * changed. libkineto's on-demand protocol is in agent/kineto_wire.h, who is asked when in agent/kineto_table.h.
+ * changed. libkineto's on-demand protocol is in agent/kineto_wire.h, who polls in agent/kineto_table.h.
  *
- *	NEW pid ─ who is it (/proc) ─ KNOWN ─→ a poll gets a configuration ─ GIVEN path
+ *	NEW pid ─ who is it (/proc) ─ KNOWN, and the plan (agent/plan.h) hears of it
+ *	        ─ the plan's order ─ GRANT ─→ a poll gets a configuration ─ GIVEN path; or nobody came for it ─ UNSENT
  *	        ─ path.tmp is renamed to path: the window is finished ─ job, spool ─ the file is removed
  *	        ─ or it is not there in time: a reason is counted, with its cure in the log ─ OVER
  *
@@ -15,6 +16,7 @@
 
 #include "agent/kineto_poll.h"
 #include "agent/options.h"
+#include "agent/plan.h"
 #include "agent/source.h"
 #include "base/err.h"
 #include "base/metric.h"
@@ -37,20 +39,20 @@ const char *kineto_end_word(enum kineto_end end);
 
 struct kineto;
 
-/* What the configuration says, as the poll thread takes it; E_USAGE names the key. Texts are borrowed. */
+/* What the configuration says, as the poll thread takes it; E_USAGE names the key. Texts are borrowed. plan: could a window of
+ * its length be asked for? */
 int kineto_settings(const struct kineto_conf *cf, const struct plan_settings *plan, struct kineto_poll_settings *out,
 	struct err *e) MUST_USE;
 
-/* The configuration is copied. proc: "/proc", or a test's. bad_dir: where traces go that cannot be read, keep_files of
+/* The configuration is copied, the plan borrowed. proc: "/proc", or a test's. bad_dir: where traces go that cannot be read, keep_files of
  * them. Sockets that cannot be had now are tried again every few seconds. */
-int kineto_open(struct kineto **out, const struct kineto_conf *cf, const struct plan_settings *plan, const char *proc,
+int kineto_open(struct kineto **out, const struct kineto_conf *cf, struct plan *plan, const char *proc,
 	const char *bad_dir, size_t keep_files, struct err *e) MUST_USE;
 void kineto_close(struct kineto *k);
 
 extern const struct source_type kineto_source; /* its self is a struct kineto */
 
 uint64_t kineto_count(const struct kineto *k, enum kineto_end end);
-uint64_t kineto_missed(const struct kineto *k); /* slots of the schedule without a window, of processes that polled */
 const struct kineto_poll_counts *kineto_counts(const struct kineto *k);
 
 #endif

@@ -57,13 +57,6 @@ static void make_counts(struct kineto_poll_counts *c, struct metrics *ms)
 	c->procs = metric_gauge(ms, "trainspotter_agent_kineto_processes", NULL, "processes that poll");
 	c->out = metric_gauge(ms, "trainspotter_agent_kineto_out", NULL, "windows being taken");
 	c->slowest_ns = metric_gauge(ms, "trainspotter_agent_kineto_slowest_ns", NULL, "slowest answer to a poll");
-	for (size_t i = 0; i < KINETO_WHYS; i++) {
-		char labels[64];
-
-		snprintf(labels, sizeof(labels), "reason=\"%s\"", kineto_why_word((enum kineto_why)i));
-		c->missed[i] = metric_gauge(ms, "trainspotter_agent_kineto_missed", labels,
-			"slots of the schedule without a window");
-	}
 }
 
 /* ---- notes */
@@ -83,6 +76,26 @@ static bool send_note(struct kineto_poll *p, const struct kineto_note *n)
 	return false;
 }
 
+static void send_unsent(struct kineto_poll *p, uint64_t order)
+{
+	must(send_note(p, &(struct kineto_note){ .kind = KINETO_NOTE_UNSENT, .grant.order = order }));
+}
+
+static void send_seen(struct kineto_poll *p, struct kineto_proc *proc, int64_t mono_ns)
+{
+	if (!send_note(p, &(struct kineto_note){ .kind = KINETO_NOTE_SEEN, .pid = proc->pid, .address = proc->address,
+		    .idle = proc->idle, .mono_ns = mono_ns }))
+		return; /* later, then */
+	proc->told_idle = proc->idle;
+	proc->told_ns = mono_ns;
+}
+
+static void take_grant(struct kineto_poll *p, const struct kineto_note *n)
+{
+	if (!kineto_table_grant(p->table, n->pid, n->address, &n->grant))
+		send_unsent(p, n->grant.order);
+}
+
 static void put_socket(struct kineto_poll *p, const struct kineto_note *n)
 {
 	struct place *pl = &p->places[n->index];
@@ -97,20 +110,24 @@ static void put_socket(struct kineto_poll *p, const struct kineto_note *n)
 static void obey_note(struct kineto_poll *p, const struct kineto_note *n)
 {
 	switch (n->kind) {
-	case KINETO_NOTE_KNOWN: kineto_table_know(p->table, n->pid, n->address, n->born_ns, str_of(n->dir)); break;
+	case KINETO_NOTE_KNOWN: kineto_table_know(p->table, n->pid, n->address, str_of(n->dir)); break;
+	case KINETO_NOTE_GRANT: take_grant(p, n); break;
 	case KINETO_NOTE_OVER: kineto_table_over(p->table, n->pid); break;
 	case KINETO_NOTE_SOCKET: put_socket(p, n); break;
 	case KINETO_NOTE_NEW:
+	case KINETO_NOTE_SEEN:
 	case KINETO_NOTE_GIVEN:
+	case KINETO_NOTE_UNSENT:
 	case KINETO_NOTE_STRANGE: break;
 	}
 }
 
+/* Each may have an answer. */
 static void obey_notes(struct kineto_poll *p)
 {
 	void *n;
 
-	while (chan_pop(p->from_main, &n, 0) == OK) {
+	while (room_for_note(p) && chan_pop(p->from_main, &n, 0) == OK) {
 		obey_note(p, n);
 		mem_free(n);
 	}
@@ -153,7 +170,7 @@ static bool make_window(struct kineto_poll *p, const struct kineto_proc *proc, s
 	const struct kineto_shape *s = &p->settings.shape;
 	char stem[KINETO_STEM_MAX];
 	struct kineto_window w = { .dir = str_of(proc->dir), .activities = str_of(s->activities),
-		.custom = str_of(s->custom), .duration_ns = s->duration_ns, .iterations = s->iterations,
+		.custom = str_of(s->custom), .duration_ns = proc->grant.duration_ns, .iterations = proc->grant.iterations,
 		.roundup = s->roundup };
 	struct buf text, path;
 	bool made;
@@ -173,21 +190,29 @@ static bool make_window(struct kineto_poll *p, const struct kineto_proc *proc, s
 	return made;
 }
 
-/* The note goes out first: a window that main does not hear of would never be over. */
+static void not_given(struct kineto_poll *p, struct kineto_proc *proc)
+{
+	send_unsent(p, proc->grant.order);
+	proc->grant.order = 0;
+}
+
+/* There must be room to tell main: a window that it does not hear of would never be over. */
 static void give_window(struct kineto_poll *p, const struct place *pl, struct kineto_proc *proc, int64_t mono_ns)
 {
-	struct kineto_note n = { .kind = KINETO_NOTE_GIVEN, .pid = proc->pid, .uid = proc->uid,
-		.address = proc->address, .job = proc->job, .self = proc->pids[0], .mono_ns = mono_ns };
+	struct kineto_note n = { .kind = KINETO_NOTE_GIVEN, .pid = proc->pid, .uid = proc->uid, .address = proc->address,
+		.job = proc->job, .self = proc->pids[0], .mono_ns = mono_ns, .grant = proc->grant };
 
 	memcpy(n.dir, proc->dir, sizeof(n.dir));
-	if (!room_for_note(p) || !make_window(p, proc, &n)) {
-		kineto_table_unsent(proc, mono_ns);
+	if (!room_for_note(p)) {
+		answer_nothing(p, pl);
+	} else if (!make_window(p, proc, &n)) {
+		not_given(p, proc);
 		answer_nothing(p, pl);
 	} else if (!answer(p, pl)) {
-		kineto_table_unsent(proc, mono_ns);
+		not_given(p, proc);
 	} else {
 		must(send_note(p, &n));
-		kineto_table_gave(p->table, proc, mono_ns);
+		kineto_table_gave(p->table, proc);
 		metric_add(p->counts.given, 1);
 	}
 }
@@ -214,20 +239,22 @@ static bool leave_alone(struct kineto_poll *p)
 
 static void take_poll(struct kineto_poll *p, const struct place *pl, const struct kineto_message *m)
 {
-	int64_t mono = clock_mono_ns(), wall = clock_wall_ns();
+	int64_t mono = clock_mono_ns();
 	uint64_t address = hash64(&p->got.from, p->got.from_len, 0);
 	struct kineto_proc *proc = NULL;
 	bool is_new = false;
 
 	if (!leave_alone(p)) {
-		proc = kineto_table_poll(p->table, p->got.pid, p->got.uid, address, m, mono, wall, &is_new);
+		proc = kineto_table_poll(p->table, p->got.pid, p->got.uid, address, m, mono, &is_new);
 		if (proc == NULL)
 			metric_add(p->counts.full, 1);
 	}
-	if (is_new)
+	if (proc != NULL && is_new)
 		send_note(p, &(struct kineto_note){ .kind = KINETO_NOTE_NEW, .pid = p->got.pid, .uid = p->got.uid,
-			.address = address, .job = m->job, .self = m->pids[0], .mono_ns = mono });
-	if (proc != NULL && kineto_table_ask(p->table, proc, mono, wall) == KINETO_DUE)
+			.address = address, .job = m->job, .self = m->pids[0], .idle = proc->idle, .mono_ns = mono });
+	else if (proc != NULL && proc->idle != proc->told_idle)
+		send_seen(p, proc, mono);
+	if (proc != NULL && kineto_table_ask(proc, mono))
 		give_window(p, pl, proc, mono);
 	else
 		answer_nothing(p, pl);
@@ -291,15 +318,19 @@ static void drain(struct kineto_poll *p)
 static void do_chores(struct kineto_poll *p)
 {
 	int64_t now = clock_mono_ns();
+	struct kineto_proc *proc;
+	uint64_t order;
 
 	if (now < p->chores_ns)
 		return;
 	p->chores_ns = now + CHORES_MS * NS_PER_MS;
+	while (room_for_note(p) && (order = kineto_table_unsent(p->table, now)) != 0)
+		send_unsent(p, order);
 	kineto_table_expire(p->table, now);
+	while (room_for_note(p) && (proc = kineto_table_untold(p->table, now)) != NULL)
+		send_seen(p, proc, now);
 	metric_set(p->counts.procs, (double)kineto_table_count(p->table));
 	metric_set(p->counts.out, (double)kineto_table_out(p->table));
-	for (size_t i = 0; i < KINETO_WHYS; i++)
-		metric_set(p->counts.missed[i], (double)kineto_table_missed(p->table, (enum kineto_why)i));
 }
 
 static void wait_for_datagrams(struct kineto_poll *p)
@@ -336,7 +367,7 @@ int kineto_poll_start(struct kineto_poll **out, const struct kineto_poll_setting
 	p->settings = *s;
 	make_counts(&p->counts, ms);
 	buf_init(&p->answer, KINETO_HEADER + KINETO_TEXT_MAX);
-	p->table = kineto_table_new(&s->rules);
+	p->table = kineto_table_new();
 	for (size_t i = 0; i < KINETO_SOCKETS_MAX; i++)
 		p->places[i].fd = -1;
 	p->to_main = chan_new(NOTES_MAX);

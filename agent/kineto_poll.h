@@ -2,13 +2,14 @@
  * the answer to its next poll; so this thread reads no file, waits for nobody, empties the whole queue whenever it wakes,
  * and leaves a question that has grown old unanswered.
  *
- *	sockets ═ poll thread ─ NEW, GIVEN, STRANGE ─→ main
- *	                      ←─ KNOWN, OVER, SOCKET ─
+ *	sockets ═ poll thread ─ NEW, SEEN, GIVEN, UNSENT, STRANGE ─→ main
+ *	                      ←─ KNOWN, GRANT, OVER, SOCKET ────────
  *
  * Runs on: start and stop, give and fetch on the main thread. */
 #ifndef AGENT_KINETO_POLL_H
 #define AGENT_KINETO_POLL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,9 +23,12 @@ enum { KINETO_SOCKETS_MAX = 17, KINETO_UIDS_MAX = 64 }; /* the abstract one and 
 
 enum kineto_note_kind {
 	KINETO_NOTE_NEW,     /* to main: who is pid? */
-	KINETO_NOTE_GIVEN,   /* to main: pid was asked for a window; expect path */
+	KINETO_NOTE_SEEN,    /* to main: pid polls, and is idle or not; when that changes, and every now and then */
+	KINETO_NOTE_GIVEN,   /* to main: pid was asked for the window of grant.order; expect path */
+	KINETO_NOTE_UNSENT,  /* to main: grant.order did not get through */
 	KINETO_NOTE_STRANGE, /* to main: pid was left without an answer; path is its folder, dir the socket's */
-	KINETO_NOTE_KNOWN,   /* from main: born_ns, dir */
+	KINETO_NOTE_KNOWN,   /* from main: dir */
+	KINETO_NOTE_GRANT,   /* from main: grant */
 	KINETO_NOTE_OVER,    /* from main: the window of pid */
 	KINETO_NOTE_SOCKET,  /* from main: fd and dir at place index, the old fd there is closed */
 };
@@ -36,7 +40,9 @@ struct kineto_note {
 	uint64_t address;
 	int64_t job;
 	int32_t self; /* the pid that the process knows itself by */
-	int64_t mono_ns, born_ns;
+	bool idle;
+	int64_t mono_ns;
+	struct kineto_grant grant;
 	char dir[KINETO_DIR_MAX + 1];
 	char path[KINETO_DIR_MAX + KINETO_STEM_MAX + 32];
 	size_t index;
@@ -45,11 +51,10 @@ struct kineto_note {
 
 struct kineto_shape { /* of the windows asked for; texts are borrowed for as long as the thread runs */
 	const char *activities, *custom;
-	int64_t duration_ns, iterations, roundup;
+	int64_t roundup;
 };
 
 struct kineto_poll_settings {
-	struct kineto_rules rules;
 	struct kineto_shape shape;
 	uid_t uids[KINETO_UIDS_MAX]; /* none: all */
 	size_t n_uids;
@@ -59,7 +64,6 @@ struct kineto_poll_settings {
 struct kineto_poll_counts {
 	struct metric *polls, *answers_late, *answers_lost, *bad, *strange, *refused, *no_pid, *full;
 	struct metric *given, *procs, *out;
-	struct metric *missed[KINETO_WHYS];
 	struct metric *slow, *slowest_ns; /* from coming in to the answer, of those that were answered; slow: above 50 ms */
 };
 

@@ -4,38 +4,19 @@
 #include "base/vec.h"
 
 static const int64_t forget_ns = 60 * NS_PER_S;
-/* Polls come every five seconds: whoever missed one is not waited for. */
-static const int64_t fresh_ns = 8 * NS_PER_S;
-
-static const char *const why_words[] = {
-	[KINETO_DUE] = "due",
-	[KINETO_YOUNG] = "young",
-	[KINETO_BUSY] = "busy",
-	[KINETO_QUIET] = "quiet",
-	[KINETO_CROWDED] = "crowded",
-	[KINETO_UNSENT] = "unsent",
-};
-_Static_assert(COUNT(why_words) == KINETO_WHYS, "name every reason");
-
-const char *kineto_why_word(enum kineto_why why)
-{
-	return why_words[why];
-}
+static const int64_t tell_again_ns = 20 * NS_PER_S; /* the plan forgets whom it does not hear of for a minute */
 
 VEC(procs, struct kineto_proc);
 
 struct kineto_table {
-	struct kineto_rules rules;
 	struct procs procs;
 	size_t out;
-	uint64_t missed[KINETO_WHYS];
 };
 
-struct kineto_table *kineto_table_new(const struct kineto_rules *rules)
+struct kineto_table *kineto_table_new(void)
 {
 	struct kineto_table *t = mem_get(sizeof(*t));
 
-	t->rules = *rules;
 	t->procs.cap = KINETO_PROCS_MAX;
 	return t;
 }
@@ -56,13 +37,6 @@ static struct kineto_proc *find(struct kineto_table *t, pid_t pid)
 	return NULL;
 }
 
-static void begin(struct kineto_table *t, struct kineto_proc *p, pid_t pid, uint64_t address, int64_t mono_ns,
-	int64_t wall_ns)
-{
-	*p = (struct kineto_proc){ .pid = pid, .address = address, .first_ns = mono_ns, .why = KINETO_YOUNG };
-	p->slot = schedule_slot(&t->rules.schedule, wall_ns);
-}
-
 static void take_tree(struct kineto_proc *p, const struct kineto_message *m)
 {
 	p->n_pids = m->n_pids < KINETO_TREE_MAX ? m->n_pids : KINETO_TREE_MAX;
@@ -70,22 +44,8 @@ static void take_tree(struct kineto_proc *p, const struct kineto_message *m)
 	p->job = m->job;
 }
 
-/* Into the slot that it is now; one that gave nothing is accounted for. A clock that was set back changes nothing until
- * it has caught up. */
-static void turn_slot(struct kineto_table *t, struct kineto_proc *p, int64_t wall_ns)
-{
-	int64_t slot = schedule_slot(&t->rules.schedule, wall_ns);
-
-	if (slot <= p->slot)
-		return;
-	if (p->owed)
-		t->missed[p->why]++;
-	p->slot = slot;
-	p->owed = true;
-}
-
 struct kineto_proc *kineto_table_poll(struct kineto_table *t, pid_t pid, uid_t uid, uint64_t address,
-	const struct kineto_message *m, int64_t mono_ns, int64_t wall_ns, bool *is_new)
+	const struct kineto_message *m, int64_t mono_ns, bool *is_new)
 {
 	struct kineto_proc *p = find(t, pid);
 	bool fresh = p == NULL || p->address != address;
@@ -94,79 +54,50 @@ struct kineto_proc *kineto_table_poll(struct kineto_table *t, pid_t pid, uid_t u
 		p = vec_push(&t->procs);
 	if (p == NULL)
 		return NULL;
-	if (fresh)
-		begin(t, p, pid, address, mono_ns, wall_ns);
+	if (fresh) {
+		struct kineto_grant old = p->grant;
+
+		*p = (struct kineto_proc){ .pid = pid, .address = address, .grant = old, .told_ns = mono_ns };
+		p->grant.until_ns = 0; /* of the one before, if there is one */
+	}
 	p->uid = uid;
 	p->last_ns = mono_ns;
 	p->polls++;
 	p->idle = (m->can & KINETO_CAN_TRACE) != 0;
 	take_tree(p, m);
-	turn_slot(t, p, wall_ns);
 	*is_new = !p->known;
 	return p;
 }
 
-void kineto_table_know(struct kineto_table *t, pid_t pid, uint64_t address, int64_t born_ns, struct str dir)
+void kineto_table_know(struct kineto_table *t, pid_t pid, uint64_t address, struct str dir)
 {
 	struct kineto_proc *p = find(t, pid);
 
 	if (p == NULL || p->address != address || !str_copy_to(dir, p->dir, sizeof(p->dir)))
 		return;
-	p->born_ns = born_ns;
 	p->known = true;
 }
 
-static bool is_young(const struct kineto_table *t, const struct kineto_proc *p, int64_t mono_ns)
+bool kineto_table_grant(struct kineto_table *t, pid_t pid, uint64_t address, const struct kineto_grant *g)
 {
-	return p->polls < 2 || !p->known || mono_ns - p->born_ns < t->rules.min_age_ns;
+	struct kineto_proc *p = find(t, pid);
+
+	if (p == NULL || p->address != address || p->grant.order != 0)
+		return false;
+	p->grant = *g;
+	return true;
 }
 
-/* How many others will take a place at their next poll and had their last window before p had: without this, whoever polls
- * first in a slot would win in every slot. */
-static size_t waiting_longer(const struct kineto_table *t, const struct kineto_proc *p, int64_t mono_ns)
+bool kineto_table_ask(const struct kineto_proc *p, int64_t mono_ns)
 {
-	size_t n = 0;
-
-	vec_each(q, &t->procs)
-		n += q->owed && q->idle && !q->out && q->asked_ns < p->asked_ns && mono_ns - q->last_ns < fresh_ns &&
-		     !is_young(t, q, mono_ns);
-	return n;
+	return p->grant.order != 0 && mono_ns < p->grant.until_ns && p->idle && !p->out && p->known && p->polls >= 2;
 }
 
-static enum kineto_why in_the_way(const struct kineto_table *t, const struct kineto_proc *p, int64_t mono_ns,
-	int64_t wall_ns)
+void kineto_table_gave(struct kineto_table *t, struct kineto_proc *p)
 {
-	if (!p->idle || p->out)
-		return KINETO_BUSY;
-	if (schedule_is_quiet(&t->rules.schedule, wall_ns))
-		return KINETO_QUIET;
-	if (is_young(t, p, mono_ns))
-		return KINETO_YOUNG;
-	if (t->out >= t->rules.max_at_once || waiting_longer(t, p, mono_ns) >= t->rules.max_at_once - t->out)
-		return KINETO_CROWDED;
-	return KINETO_DUE;
-}
-
-enum kineto_why kineto_table_ask(struct kineto_table *t, struct kineto_proc *p, int64_t mono_ns, int64_t wall_ns)
-{
-	if (!p->owed)
-		return KINETO_BUSY;
-	p->why = in_the_way(t, p, mono_ns, wall_ns);
-	return p->why;
-}
-
-void kineto_table_gave(struct kineto_table *t, struct kineto_proc *p, int64_t mono_ns)
-{
-	p->asked_ns = mono_ns;
-	p->owed = false;
+	p->grant.order = 0;
 	p->out = true;
 	t->out++;
-}
-
-void kineto_table_unsent(struct kineto_proc *p, int64_t mono_ns)
-{
-	p->asked_ns = mono_ns; /* it must not keep the others waiting */
-	p->why = KINETO_UNSENT;
 }
 
 void kineto_table_over(struct kineto_table *t, pid_t pid)
@@ -179,15 +110,35 @@ void kineto_table_over(struct kineto_table *t, pid_t pid)
 		p->out = false;
 }
 
+uint64_t kineto_table_unsent(struct kineto_table *t, int64_t mono_ns)
+{
+	vec_each(p, &t->procs)
+		if (p->grant.order != 0 && mono_ns >= p->grant.until_ns) {
+			uint64_t order = p->grant.order;
+
+			p->grant.order = 0;
+			return order;
+		}
+	return 0;
+}
+
 size_t kineto_table_expire(struct kineto_table *t, int64_t mono_ns)
 {
 	size_t kept = 0, n = t->procs.n;
 
 	for (size_t i = 0; i < n; i++)
-		if (mono_ns - t->procs.v[i].last_ns <= forget_ns)
+		if (mono_ns - t->procs.v[i].last_ns <= forget_ns || t->procs.v[i].grant.order != 0)
 			t->procs.v[kept++] = t->procs.v[i];
 	t->procs.n = kept;
 	return n - kept;
+}
+
+struct kineto_proc *kineto_table_untold(struct kineto_table *t, int64_t mono_ns)
+{
+	vec_each(p, &t->procs)
+		if (p->known && p->last_ns > p->told_ns && mono_ns - p->told_ns >= tell_again_ns)
+			return p;
+	return NULL;
 }
 
 size_t kineto_table_count(const struct kineto_table *t)
@@ -207,9 +158,4 @@ size_t kineto_table_job_count(const struct kineto_table *t, int64_t job)
 size_t kineto_table_out(const struct kineto_table *t)
 {
 	return t->out;
-}
-
-uint64_t kineto_table_missed(const struct kineto_table *t, enum kineto_why why)
-{
-	return t->missed[why];
 }

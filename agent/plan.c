@@ -86,12 +86,10 @@ struct plan {
 	uint64_t missed[PLAN_WHYS], given, refused;
 };
 
-struct plan *plan_new(const struct plan_settings *s, int64_t now_ns, int64_t wall_ns)
+struct plan *plan_new(const struct plan_settings *s)
 {
 	struct plan *p = mem_get(sizeof(*p));
 
-	(void)now_ns;
-	(void)wall_ns;
 	p->settings = *s;
 	p->seats.cap = PLAN_WORKERS_MAX;
 	p->leases.cap = PLAN_LEASES_MAX;
@@ -116,6 +114,11 @@ void plan_set(struct plan *p, const struct plan_settings *s)
 	p->settings_changed |= s->schedule.interval_ns != p->settings.schedule.interval_ns ||
 			       s->schedule.offset_ns != p->settings.schedule.offset_ns;
 	p->settings = *s;
+}
+
+const struct plan_settings *plan_get(const struct plan *p)
+{
+	return &p->settings;
 }
 
 static struct seat *find_seat(const struct plan *p, uint64_t id)

@@ -75,9 +75,10 @@ struct plan_order {
 
 struct plan;
 
-struct plan *plan_new(const struct plan_settings *s, int64_t now_ns, int64_t wall_ns);
+struct plan *plan_new(const struct plan_settings *s);
 void plan_free(struct plan *p);
 void plan_set(struct plan *p, const struct plan_settings *s);
+const struct plan_settings *plan_get(const struct plan *p);
 
 /* Adds or refreshes, by source and key; its id, or 0 when the plan is full (counted). Its first slot is the one after it was first
  * seen. A worker not seen for a minute is forgotten by plan_tick. */

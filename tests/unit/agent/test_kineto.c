@@ -20,7 +20,8 @@ Suite *suite_kineto(void);
 #define STAT_OF(ticks) "7 (python3) S 1 7 7 0 -1 4194304 1 0 0 0 5 1 0 0 20 0 9 0 " ticks " 1 2 3\n"
 
 static struct kineto_conf conf;
-static struct plan_settings plan;
+static struct plan_settings plan_settings;
+static struct plan *plan;
 static struct kineto *k;
 static struct fake_client client;
 static struct source_trace trace;
@@ -36,7 +37,8 @@ static int64_t now(void)
 
 static void look(void)
 {
-	kineto_source.look(k, now(), clock_wall_ns());
+	plan_tick(plan, now(), clock_wall_ns() + ahead_ns);
+	kineto_source.look(k, now(), clock_wall_ns() + ahead_ns);
 }
 
 static void give_back(enum source_end end, bool has_device)
@@ -48,7 +50,9 @@ static void give_back(enum source_end end, bool has_device)
 
 static void open_agent(void)
 {
-	ck_assert_msg(kineto_open(&k, &conf, &plan, folder_path("proc"), folder_path("bad"), 10, &e) == OK, "%s", e.text);
+	plan_free(plan);
+	plan = plan_new(&plan_settings);
+	ck_assert_msg(kineto_open(&k, &conf, plan, folder_path("proc"), folder_path("bad"), 10, &e) == OK, "%s", e.text);
 }
 
 /* A process in a made-up /proc, with the pid that the kernel gives for this one. */
@@ -78,8 +82,9 @@ static void setup(void)
 	snprintf(name, sizeof(name), "trainspotter-test-%ld", (long)getpid());
 	conf = (struct kineto_conf){ .enabled = true, .socket = name, .roundup = 100, .timeout_ns = 5 * NS_PER_S,
 		.activities = nothing, .custom = nothing, .service = from_conf, .deploy = nothing };
-	plan = (struct plan_settings){ .max_at_once = 1, .duration_ns = 100 * NS_PER_MS };
-	schedule_init(&plan.schedule, 20 * NS_PER_MS, STR("h1"));
+	plan = NULL;
+	plan_settings = (struct plan_settings){ .max_at_once = 1, .duration_ns = 100 * NS_PER_MS };
+	schedule_init(&plan_settings.schedule, 20 * NS_PER_MS, STR("h1"));
 	ahead_ns = 0;
 	err_clear(&e);
 	open_agent();
@@ -89,6 +94,7 @@ static void setup(void)
 static void teardown(void)
 {
 	kineto_close(k);
+	plan_free(plan);
 	fake_client_close(&client);
 	folder_remove();
 }
@@ -183,7 +189,7 @@ END_TEST
 START_TEST(a_young_process_gets_none)
 {
 	kineto_close(k);
-	plan.min_age_ns = 100 * 365 * NS_PER_DAY;
+	plan_settings.min_age_ns = 100 * 365 * NS_PER_DAY;
 	open_agent();
 	ck_assert(!get_window(&client, 30));
 	ck_assert_double_eq(metric_value(kineto_counts(k)->given), 0);
@@ -201,6 +207,88 @@ START_TEST(a_user_that_is_not_named_is_told_that_there_is_nothing_to_do)
 	ck_assert_int_eq(fake_client_poll(&client), FAKE_NOTHING);
 	ck_assert_double_eq(metric_value(kineto_counts(k)->refused), 21);
 	conf.uids.n = 0;
+}
+END_TEST
+
+/* ---- what the plan hears */
+
+/* The worker of the made-up process, as the daemon names it. */
+static int ask_for(const char *id, int64_t duration_ns, int64_t for_ns)
+{
+	return plan_grant(plan, &(struct plan_grant){ .id = str_of(id), .capture = STR("C"), .source = STR("kineto"),
+		.service = STR("llm"), .worker = STR("3"), .duration_ns = duration_ns, .expires_ns = now() + for_ns }, now(),
+		&e);
+}
+
+static struct plan_ended ended;
+
+static void make_known(void)
+{
+	for (int i = 0; i < 100 && plan_count(plan) == 0; i++) {
+		ck_assert_int_eq(fake_client_poll(&client), FAKE_NOTHING);
+		look();
+		clock_sleep_ns(5 * NS_PER_MS);
+	}
+	ck_assert_uint_eq(plan_count(plan), 1);
+}
+
+START_TEST(a_window_that_the_daemon_asks_for_is_taken_with_its_own_length_and_told)
+{
+	plan_lead(plan, true);
+	make_known();
+	ck_assert(!get_window(&client, 30)); /* many slots went by, and none was leased */
+	ck_assert_int_eq(ask_for("L", 200 * NS_PER_MS, NS_PER_MIN), OK);
+	ck_assert(get_window(&client, 400));
+	ck_assert_str_eq(fake_client_value(&client, "ACTIVITIES_DURATION_MSECS"), "200");
+	fake_client_write(&client, STR("x"));
+	ck_assert(get_trace());
+	ck_assert_uint_ne(trace.order, 0);
+	ck_assert_uint_eq(plan_out(plan), 0); /* the process is free again */
+	ck_assert_uint_eq(plan_ended(plan, &ended, 1), 0);
+	ck_assert_uint_ne(plan_made(plan, trace.order, "00112233445566778899aabbccddeeff"), 0);
+	give_back(SOURCE_KEPT, false);
+	ck_assert_uint_eq(plan_ended(plan, &ended, 1), 1);
+	ck_assert(ended.taken);
+	ck_assert_str_eq(ended.end, "taken");
+	ck_assert_str_eq(ended.window, "00112233445566778899aabbccddeeff");
+	ck_assert(!get_window(&client, 30));
+}
+END_TEST
+
+START_TEST(a_window_that_failed_is_told_to_the_daemon_by_the_same_word)
+{
+	plan_lead(plan, true);
+	make_known();
+	ck_assert_int_eq(ask_for("L", 0, NS_PER_MIN), OK);
+	ck_assert(get_window(&client, 400));
+	look();
+	ahead_ns += 6 * NS_PER_S;
+	look_for(KINETO_UNWRITTEN, 1);
+	ck_assert_uint_eq(plan_ended(plan, &ended, 1), 1);
+	ck_assert_str_eq(ended.end, "unwritten");
+	ck_assert(!ended.taken);
+	ck_assert_str_eq(ended.window, "");
+	ck_assert_uint_eq(plan_out(plan), 0);
+}
+END_TEST
+
+START_TEST(an_order_that_a_process_does_not_come_for_is_unsent)
+{
+	plan_lead(plan, true);
+	make_known();
+	ck_assert_int_eq(ask_for("L", 0, NS_PER_S), OK);
+	look();
+	ck_assert_uint_eq(plan_out(plan), 1);
+	for (int i = 0; i < 100 && plan_out(plan) > 0; i++) {
+		look();
+		clock_sleep_ns(50 * NS_PER_MS);
+	}
+	ck_assert_uint_eq(plan_out(plan), 0);
+	ck_assert_uint_eq(plan_ended(plan, &ended, 1), 1);
+	ck_assert_str_eq(ended.end, "unsent");
+	ck_assert_double_eq(metric_value(kineto_counts(k)->given), 0);
+	plan_lead(plan, false);
+	take_one_window();
 }
 END_TEST
 
@@ -553,7 +641,7 @@ static int by_wait(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void one_of_many(int start_fd, int result_fd)
+static void one_of_many(int start_fd, int result_fd, int64_t wait_ns)
 {
 	struct fake_client c;
 	struct result r;
@@ -562,14 +650,15 @@ static void one_of_many(int start_fd, int result_fd)
 	fake_client_open(&c, "", "", name);
 	if (read(start_fd, &byte, 1) != 0)
 		_exit(1);
+	clock_sleep_ns(wait_ns);
 	r.answer = fake_client_poll(&c);
 	r.sends = c.sends;
 	r.waited_ns = c.waited_ns;
 	_exit(write(result_fd, &r, sizeof(r)) == sizeof(r) ? 0 : 1);
 }
 
-/* One round of CLIENTS polls at the same moment: how many were answered; the most tries a client needed. */
-static unsigned many_at_once(unsigned *sends_max)
+/* One round of CLIENTS polls, spread evenly over so long: how many were answered; the most tries a client needed. */
+static unsigned many_within(int64_t spread_ns, unsigned *sends_max)
 {
 	static struct result results[CLIENTS];
 	unsigned answered = 0;
@@ -584,7 +673,7 @@ static unsigned many_at_once(unsigned *sends_max)
 		ck_assert_int_ge(pid, 0);
 		if (pid == 0) {
 			close(start[1]);
-			one_of_many(start[0], result[1]);
+			one_of_many(start[0], result[1], spread_ns / CLIENTS * i);
 		}
 	}
 	clock_sleep_ns(200 * NS_PER_MS);
@@ -599,8 +688,8 @@ static unsigned many_at_once(unsigned *sends_max)
 			*sends_max = results[i].sends;
 	}
 	qsort(results, CLIENTS, sizeof(results[0]), by_wait);
-	printf("# %d clients at once: %u answered, p99 %.1f ms as the client sees it, slowest answer %.2f ms after receipt, "
-	       "%u tries at most, %.0f too late, %.0f not taken\n", CLIENTS, answered,
+	printf("# %d clients within %.0f s: %u answered, p99 %.1f ms as the client sees it, slowest answer %.2f ms after receipt, "
+	       "%u tries at most, %.0f too late, %.0f not taken\n", CLIENTS, (double)spread_ns / 1e9, answered,
 		(double)results[CLIENTS * 99 / 100].waited_ns / 1e6, metric_value(kineto_counts(k)->slowest_ns) / 1e6,
 		*sends_max, metric_value(kineto_counts(k)->answers_late), metric_value(kineto_counts(k)->answers_lost));
 	fflush(stdout);
@@ -612,19 +701,30 @@ static unsigned many_at_once(unsigned *sends_max)
 
 /* Hundreds of processes on a few cores also wait for each other, and a client that gets no core for 90 ms gives up
  * whatever the agent does: a round in three must be good. That none needs more than its ten tries holds in all. */
-START_TEST(five_hundred_processes_at_the_same_moment_are_all_answered)
+static void answer_many(int64_t spread_ns)
 {
 	bool good = false;
 
 	for (int round = 0; round < 3 && !good; round++) {
 		double slow = metric_value(kineto_counts(k)->slow);
-		unsigned sends_max, answered = many_at_once(&sends_max);
+		unsigned sends_max, answered = many_within(spread_ns, &sends_max);
 
 		ck_assert_uint_le(sends_max, 10);
 		good = answered >= CLIENTS - CLIENTS / 100 &&
 		       metric_value(kineto_counts(k)->slow) - slow <= CLIENTS / 100; /* p99 */
 	}
 	ck_assert(good);
+}
+
+START_TEST(five_hundred_processes_at_the_same_moment_are_all_answered)
+{
+	answer_many(0);
+}
+END_TEST
+
+START_TEST(five_hundred_processes_within_five_seconds_are_all_answered)
+{
+	answer_many(5 * NS_PER_S);
 }
 END_TEST
 
@@ -638,15 +738,15 @@ START_TEST(a_setting_that_is_wrong_is_named)
 	struct kineto_conf c = conf;
 
 	c.uids = (struct conf_texts){ .v = uids, .n = 1 };
-	ck_assert_int_eq(kineto_settings(&c, &plan, &s, &e), E_USAGE);
+	ck_assert_int_eq(kineto_settings(&c, &plan_settings, &s, &e), E_USAGE);
 	ck_assert_ptr_nonnull(strstr(e.text, "kineto.uids"));
 	c = conf;
 	c.socket_dirs = (struct conf_texts){ .v = dirs, .n = 1 };
-	ck_assert_int_eq(kineto_settings(&c, &plan, &s, &e), E_USAGE);
+	ck_assert_int_eq(kineto_settings(&c, &plan_settings, &s, &e), E_USAGE);
 	ck_assert_ptr_nonnull(strstr(e.text, "kineto.socket_dirs"));
 	c = conf;
 	c.custom = custom;
-	ck_assert_int_eq(kineto_settings(&c, &plan, &s, &e), E_USAGE);
+	ck_assert_int_eq(kineto_settings(&c, &plan_settings, &s, &e), E_USAGE);
 	ck_assert_ptr_nonnull(strstr(e.text, "kineto"));
 }
 END_TEST
@@ -683,6 +783,10 @@ Suite *suite_kineto(void)
 	tcase_add_test(tc, a_socket_where_another_daemon_listens_is_not_taken_from_it);
 	tcase_add_test(tc, a_restart_is_bridged_by_the_clients_retries_and_loses_no_window);
 	tcase_add_test(tc, five_hundred_processes_at_the_same_moment_are_all_answered);
+	tcase_add_test(tc, five_hundred_processes_within_five_seconds_are_all_answered);
+	tcase_add_test(tc, a_window_that_the_daemon_asks_for_is_taken_with_its_own_length_and_told);
+	tcase_add_test(tc, a_window_that_failed_is_told_to_the_daemon_by_the_same_word);
+	tcase_add_test(tc, an_order_that_a_process_does_not_come_for_is_unsent);
 	tcase_add_test(tc, a_setting_that_is_wrong_is_named);
 	suite_add_tcase(s, tc);
 	return s;

@@ -18,7 +18,7 @@ static struct err e;
 static void make_plan(void)
 {
 	plan_free(p);
-	p = plan_new(&settings, now, wall0 + now);
+	p = plan_new(&settings);
 }
 
 static void setup(void)
