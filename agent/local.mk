@@ -5,6 +5,7 @@ agent_libagent_a_SOURCES = \
 	agent/cgroup.c agent/cgroup.h \
 	agent/cores.c agent/cores.h \
 	agent/decode.h \
+	agent/cost.c agent/cost.h \
 	agent/errand.c agent/errand.h \
 	agent/harvest.h \
 	agent/host.c agent/host.h \

@@ -10,6 +10,7 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/folder.c tests/unit/agent/folder.h \
 	tests/unit/agent/main.c \
 	tests/unit/agent/test_agent.c \
+	tests/unit/agent/test_cost.c \
 	tests/unit/agent/test_identity.c \
 	tests/unit/agent/test_job.c \
 	tests/unit/agent/test_kineto.c \

@@ -1,6 +1,7 @@
 #include "tests/support/check_main.h"
 
 suite_maker suite_agent;
+suite_maker suite_cost;
 suite_maker suite_identity;
 suite_maker suite_job;
 suite_maker suite_kineto;
@@ -18,6 +19,7 @@ suite_maker suite_worker;
 
 TEST_MAIN(
 	suite_agent,
+	suite_cost,
 	suite_identity,
 	suite_job,
 	suite_kineto,
