@@ -38,7 +38,7 @@ int deploy_side_load(struct store *st, const struct fusion_table *table, struct 
 	bool with_rows, struct arena *a, struct deploy_side *out, struct err *e)
 {
 	struct query q = { .service = service, .deploy = deploy, .to_ns = INT64_MAX, .limit = SIDES_WINDOWS,
-		.newest_first = true };
+		.newest_first = true, .with_ops = true };
 	struct window_list list = { 0 };
 	struct map hosts;
 	int rc;

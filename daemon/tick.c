@@ -154,7 +154,7 @@ static int list_hosts(struct look *l, struct str deploy, int64_t from_ns, struct
 	struct err *e)
 {
 	struct query q = { .service = l->service, .deploy = deploy, .from_ns = from_ns, .to_ns = INT64_MAX,
-		.limit = TICK_HOST_WINDOWS, .newest_first = true };
+		.limit = TICK_HOST_WINDOWS, .newest_first = true, .with_ops = true };
 	struct window_list list = { 0 };
 	int rc = store_windows(l->t->parts.store, &q, false, &l->arena, &list, e);
 
@@ -169,7 +169,8 @@ static int list_hosts(struct look *l, struct str deploy, int64_t from_ns, struct
  * without the bad one, so that a roll-out half way does not look like a rollback. */
 static int is_rolled_back(struct look *l, struct str good, struct str bad, bool *yes, struct err *e)
 {
-	struct query q = { .service = l->service, .deploy = bad, .to_ns = INT64_MAX, .limit = 1, .newest_first = true };
+	struct query q = { .service = l->service, .deploy = bad, .to_ns = INT64_MAX, .limit = 1, .newest_first = true,
+		.with_ops = true };
 	struct window_list last = { 0 };
 	struct intern hosts;
 	size_t n = 0;

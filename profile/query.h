@@ -21,6 +21,7 @@ struct query {
 	uint32_t limit;	       /* items at most */
 	struct str cursor;     /* from the last answer's next; empty for the first page */
 	bool newest_first;
+	bool with_ops; /* of store_windows: pass over windows that have none */
 };
 
 #endif

@@ -21,4 +21,8 @@ void filter_bind(const struct filter *f, struct stmt *s);
 
 uint32_t filter_limit(const struct query *q); /* items in a page */
 
+/* Of the table window: only those with ops. Without them the blob is two bytes, its version and a 0 (codec.h); SQLite
+ * knows its length without reading it. */
+#define FILTER_WITH_OPS " AND length(ops) > 2"
+
 #endif

@@ -117,9 +117,9 @@ static int put_window(struct writer *w, const struct window *win, bool *fresh, s
 		rc = put_blobs(w, win, e);
 	if (rc == OK)
 		rc = put_row(w, win, &who, source, e);
-	if (rc == OK)
+	if (rc == OK && win->n_ops > 0) /* a report of gauges says nothing about ops, and must not look like none of them ran */
 		rc = put_seen(w, win, &who, e);
-	if (rc == OK)
+	if (rc == OK && win->n_ops > 0)
 		rc = rollups_add(w->rollups, win, &who, e);
 	w->next_row++;
 	return rc;

@@ -86,7 +86,7 @@ static int scan_raw(const struct scan *sc, int64_t from, int64_t to, struct read
 		return OK;
 	buf_init(&sql, FILTER_SQL_MAX);
 	buf_text(&sql,
-		"SELECT start_ns, steps, has_device, ops FROM window WHERE start_ns >= ? AND start_ns < ?");
+		"SELECT start_ns, steps, has_device, ops FROM window WHERE start_ns >= ? AND start_ns < ?" FILTER_WITH_OPS);
 	filter_sql(&sc->filter, &sql);
 	rc = buf_finish(&sql, "query", e);
 	if (rc < 0)

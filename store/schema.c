@@ -9,9 +9,9 @@
  *   window_id   every window ever accepted that rollups still count, also when the window itself is gone: what makes a
  *               repeated window a duplicate
  *   window      windows kept whole; ops and rest are blobs, drawn in codec.h
- *   rollup      the windows of one hour merged, by service, deploy, host and worker; and once more with host and worker
+ *   rollup      the windows with ops of one hour merged, by service, deploy, host and worker; and once more with host and worker
  *               0: over all hosts. Written in the transaction of the windows, so it is always true
- *   seen        who has sent windows: what the lists of services, hosts and deploys are made of
+ *   seen        who has sent windows with ops: what the lists of services, hosts and deploys are made of
  *   deploy      deploys as announced
  *   alert       alerts, by their fingerprint
  *   room        empty; written to and emptied again to see whether the disk has room

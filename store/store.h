@@ -60,8 +60,10 @@ int store_put_alert(
 /* Drops what is past retention and over the size cap. now_ns: wall. */
 int store_housekeep(struct store *st, int64_t now_ns, struct err *e) MUST_USE;
 
-/* ---- asking. Services, hosts and deploys: those whose life, from first to last window, meets the query's range; their
- * numbers are of all their windows ever accepted (until the rollups go). */
+/* ---- asking. Windows without ops (reports of gauges) are kept as any other, and store_windows and store_window give them;
+ * they are in no other answer and count nowhere: they say nothing about ops, and are not a moment in which none ran.
+ *
+ * Services, hosts and deploys: those whose life, from first to last window, meets the query's range; their numbers are of all their windows ever accepted (until the rollups go). */
 struct service_item {
 	struct str service;
 	struct str deploy; /* the one whose first window began last */

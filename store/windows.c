@@ -102,6 +102,7 @@ static int list_sql(const struct filter *f, const struct query *q, bool whole, s
 		"SELECT %s%s FROM window WHERE start_ns >= ? AND start_ns < ? AND (start_ns, id) %s (?, ?)",
 		windows_head, whole ? ", ops, rest" : "", q->newest_first ? "<" : ">");
 	filter_sql(f, sql);
+	buf_text(sql, q->with_ops ? FILTER_WITH_OPS : "");
 	buf_text(sql,
 		q->newest_first ? " ORDER BY start_ns DESC, id DESC LIMIT ?"
 				: " ORDER BY start_ns, id LIMIT ?");

@@ -240,6 +240,38 @@ START_TEST(a_rollback_resolves_it_and_it_stays_resolved)
 }
 END_TEST
 
+/* Every minute, with the name of a deploy that no window with ops has, and of those that there are. */
+static void put_reports(int64_t from_ns, int64_t to_ns)
+{
+	static const char *const deploys[] = { "v41", "v42", "v99", "" };
+	size_t i = 0;
+
+	for (int64_t at = from_ns; at < to_ns; at += NS_PER_MIN, i++)
+		fleet_report(&f, deploys[i % COUNT(deploys)], "trn-1", at);
+}
+
+START_TEST(reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 3, FLEET_FUSED);
+	put_reports(FLEET_START, FLEET_START + 12 * NS_PER_HOUR);
+	fleet_deploy(&f, "v42", v42_start, 1, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 0); /* one window each of three hosts, whatever the reports */
+	fleet_put(&f, "llm-decode", "v42", "trn-1", v42_start + NS_PER_HOUR, FLEET_EAGER);
+	put_reports(v42_start + 2 * NS_PER_HOUR, v43_start);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert(str_eq(alerts.v[0].deploy, STR("v42")));
+	ck_assert(str_eq(alerts.v[0].deploy_before, STR("v41")));
+	ck_assert_int_eq(alerts.v[0].started_ns, v42_start);
+	ck_assert_uint_eq(alerts.v[0].windows_before, 9);
+	ck_assert_uint_eq(alerts.v[0].windows_after, 4);
+	ck_assert_uint_eq(alerts.v[0].n_hosts, 3);
+	put_reports(v43_start, v43_start + NS_PER_HOUR); /* of v41, too: no rollback */
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	ck_assert_double_eq(metric("trainspotter_detect_judgements_total"), 1);
+}
+END_TEST
+
 START_TEST(one_service_does_not_stand_for_another)
 {
 	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
@@ -293,6 +325,7 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, a_later_deploy_that_is_fused_again_resolves_it);
 	tcase_add_test(tc, a_later_deploy_that_has_it_too_does_not);
 	tcase_add_test(tc, a_rollback_resolves_it_and_it_stays_resolved);
+	tcase_add_test(tc, reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward);
 	tcase_add_test(tc, one_service_does_not_stand_for_another);
 	tcase_add_test(tc, other_settings_judge_everything_anew);
 	suite_add_tcase(s, tc);

@@ -12,6 +12,7 @@ tests_unit_store_test_store_SOURCES = \
 	tests/unit/store/test_fleet.c \
 	tests/unit/store/test_housekeep.c \
 	tests/unit/store/test_merged.c \
+	tests/unit/store/test_reports.c \
 	tests/unit/store/test_store.c \
 	tests/unit/store/test_trend.c \
 	tests/unit/store/test_windows.c \
