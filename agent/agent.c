@@ -268,6 +268,8 @@ static struct job *job_of(const struct source *from, const struct source_trace *
 	j->order = t->order;
 	j->labels = t->labels;
 	j->n_labels = t->n_labels;
+	j->versions = t->versions;
+	j->n_versions = t->n_versions;
 	j->origin = (struct window_origin){ .source = str_of(from->type->name), .service = t->service, .deploy = t->deploy,
 		.worker = t->worker };
 	return j;

@@ -41,7 +41,7 @@ struct session {
 	pid_t pid; /* of "_pid_<pid>" in its path; 0: not said */
 	bool has_info, has_system, has_trace_json; /* trace_info.pb; ntrace.pb with something in it; trace.json */
 	size_t n_neff, n_ntff;			   /* with something in them */
-	uint64_t bytes;
+	uint64_t bytes, device_bytes; /* all; of them .neff and .ntff */
 	int64_t first_ns, last_ns; /* wall: when its oldest and its newest file was last written */
 	uint64_t print;		   /* another one when any file's name, size or time is */
 };
@@ -88,7 +88,9 @@ struct decode_result {
 };
 
 /* Decodes s into out_dir, which must not exist: it is there, whole, when the end is TAKEN, and not at all else. Each JSON file in it
- * has a sidecar with start_ns where it has no wall clock of its own; names tell which kind (decode_is_device). */
+ * has a sidecar with start_ns where it has no wall clock of its own; names tell which kind (decode_is_device). Beside them are the
+ * names of the session's models, and a note: the decoder's version, then "with-system" where there is a system profile. */
+#define DECODE_NOTE ".decoded"
 void decode_session(const struct decode_settings *set, const struct session *s, const char *out_dir, struct thread *t,
 	struct decode_result *out);
 bool decode_is_device(const char *file_name);

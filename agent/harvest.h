@@ -6,8 +6,8 @@
  *
  * A trace is removed as soon as its window is durable. Killed in between, harvest_make finds what is left and decodes
  * nothing twice, and the same bytes give the same window.
- * Labels: pid, session (the folder's name) and profile (system, summary, device) for what was decoded. Versions: profiler.
- * Runs on: harvest_make and harvest_remove on a thread that may wait; the others on the agent's main thread. */
+ * Labels: pid, session (the folder's name) and profile (system, summary, device, framework) for what was decoded. Versions: profiler.
+ * Runs on: harvest_make on a thread that may wait; the others on the agent's main thread. */
 #ifndef AGENT_HARVEST_H
 #define AGENT_HARVEST_H
 
@@ -23,6 +23,8 @@ enum { HARVEST_FILES_MAX = 1000 };
 struct harvest_settings {
 	const struct decode_settings *decode; /* NULL: sessions are not decoded */
 	const char *service, *deploy, *worker; /* "": not known */
+	const struct label *labels; /* for all of its windows */
+	size_t n_labels;
 };
 
 /* How a harvest went before any trace was read. */

@@ -43,30 +43,30 @@ static bool has_ops(const struct window *w)
 	return false;
 }
 
-static bool has_label(const struct window *w, struct str key)
+static bool has_label(const struct label *v, size_t n, struct str key)
 {
-	for (size_t i = 0; i < w->n_labels; i++)
-		if (str_eq(w->labels[i].key, key))
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(v[i].key, key))
 			return true;
 	return false;
 }
 
-/* Those of the source go behind the window's own, as far as there is room. */
-static int add_labels(struct arena *a, struct window *w, const struct label *more, size_t n, struct err *e)
+/* Those of the source go behind the window's own, labels or versions, as far as there is room. */
+static int add_labels(struct arena *a, struct label **v, size_t *n_v, const struct label *more, size_t n, struct err *e)
 {
 	struct label *all;
 
 	if (n == 0)
 		return OK;
-	all = arena_get_array(a, w->n_labels + n, sizeof(*all));
+	all = arena_get_array(a, *n_v + n, sizeof(*all));
 	if (all == NULL)
 		return err_set(e, E_LIMIT, "no room for labels");
-	for (size_t i = 0; i < w->n_labels; i++)
-		all[i] = w->labels[i];
-	w->labels = all;
-	for (size_t i = 0; i < n && w->n_labels < WINDOW_LABELS_MAX; i++)
-		if (!has_label(w, more[i].key))
-			w->labels[w->n_labels++] = more[i];
+	for (size_t i = 0; i < *n_v; i++)
+		all[i] = (*v)[i];
+	*v = all;
+	for (size_t i = 0; i < n && *n_v < WINDOW_LABELS_MAX; i++)
+		if (!has_label(all, *n_v, more[i].key))
+			all[(*n_v)++] = more[i];
 	return OK;
 }
 
@@ -86,8 +86,10 @@ void job_do(struct job *j)
 		j->flags = w.flags;
 		j->has_device = w.has_device;
 		j->has_ops = has_ops(&w);
-		j->rc = add_labels(&a, &w, j->labels, j->n_labels, &j->err);
+		j->rc = add_labels(&a, &w.labels, &w.n_labels, j->labels, j->n_labels, &j->err);
 	}
+	if (j->rc == OK)
+		j->rc = add_labels(&a, &w.versions, &w.n_versions, j->versions, j->n_versions, &j->err);
 	if (j->rc == OK)
 		j->rc = window_check(&w, &j->err);
 	if (j->rc == OK)

@@ -19,6 +19,8 @@ struct job {
 	struct window_origin origin;
 	const struct label *labels; /* behind those of the sidecar; what that names already stays as it is */
 	size_t n_labels;
+	const struct label *versions; /* the same, of versions */
+	size_t n_versions;
 	struct str agent_version;
 	struct trace_limits limits;
 	int64_t cpu_percent, cpu_burst_ns; /* of one core, on average; 100: no limit */

@@ -4,10 +4,11 @@ agent_libagent_a_SOURCES = \
 	agent/agent.c agent/agent.h \
 	agent/cgroup.c agent/cgroup.h \
 	agent/cores.c agent/cores.h \
-	agent/decode.h \
 	agent/cost.c agent/cost.h \
+	agent/decode.c agent/decode.h \
 	agent/errand.c agent/errand.h \
-	agent/harvest.h \
+	agent/guard.c agent/guard.h \
+	agent/harvest.c agent/harvest.h \
 	agent/host.c agent/host.h \
 	agent/identity.c agent/identity.h \
 	agent/job.c agent/job.h \

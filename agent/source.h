@@ -25,6 +25,8 @@ struct source_trace {
 	struct str service, deploy, worker; /* empty where not known */
 	const struct label *labels; /* go behind the sidecar's */
 	size_t n_labels;
+	const struct label *versions; /* those that the trace does not name itself */
+	size_t n_versions;
 	uint64_t order; /* of agent/plan.h; 0: it is nobody's order */
 };
 

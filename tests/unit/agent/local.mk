@@ -39,3 +39,18 @@ tests_unit_agent_test_vllm_SOURCES = \
 	tests/unit/agent/test_vllm.c \
 	tests/unit/agent/vllm_main.c
 tests_unit_agent_test_vllm_LDADD = agent/libagent.a $(LINK_NET)
+
+# what runs programs and takes what they leave, with the real readers of traces
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/agent/test_exec
+TESTS += tests/unit/agent/test_exec
+endif
+EXTRA_DIST += tests/support/neuron-explorer
+tests_unit_agent_test_exec_SOURCES = \
+	tests/unit/agent/exec_main.c \
+	tests/unit/agent/folder.c tests/unit/agent/folder.h \
+	tests/unit/agent/session.c tests/unit/agent/session.h \
+	tests/unit/agent/test_decode.c
+tests_unit_agent_test_exec_LDADD = agent/libagent.a net/libnet.a wire/libwire.a trace/libtrace.a profile/libprofile.a \
+	stat/libstat.a json/libjson.a base/libbase.a \
+	$(CURL_LIBS) $(EVENT_LIBS) $(CRYPTO_LIBS) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(YAML_LIBS) $(CHECK_LIBS) -lm
