@@ -21,6 +21,7 @@ base_libbase_a_SOURCES = \
 	base/must.c base/must.h \
 	base/near.c base/near.h \
 	base/opt.c base/opt_text.c base/opt.h \
+	base/pbw.c base/pbw.h \
 	base/proc.c base/proc.h \
 	base/quantity.c base/quantity.h \
 	base/rand.c base/rand.h \

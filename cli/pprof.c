@@ -1,10 +1,10 @@
 #include "cli/pprof.h"
 
 #include "base/arena.h"
-#include "base/enc.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/pbw.h"
 #include "trace/gzip.h"
 
 enum { BYTES_MAX = 1 << 30, NAMES_MAX = 4 << 20, MESSAGE_MAX = 64 << 20 };
@@ -15,7 +15,6 @@ enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
 enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3, LABEL_KEY = 1, LABEL_TEXT = 2 };
 enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2 };
-enum wire { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
 struct pprof {
 	const struct pprof_type *types;
@@ -26,34 +25,6 @@ struct pprof {
 	struct buf samples, message, packed;
 	bool full;
 };
-
-/* ---- the encoding */
-static void put_varint(struct buf *b, uint64_t v)
-{
-	uint8_t bytes[ENC_VARINT_MAX];
-
-	buf_add(b, bytes, enc_put_varint(bytes, v));
-}
-
-static void put_tag(struct buf *b, int field, enum wire wire)
-{
-	put_varint(b, (uint64_t)field << 3 | wire);
-}
-
-static void put_number(struct buf *b, int field, int64_t v)
-{
-	if (v == 0)
-		return; /* as proto3 has it */
-	put_tag(b, field, WIRE_VARINT);
-	put_varint(b, (uint64_t)v);
-}
-
-static void put_bytes(struct buf *b, int field, struct str bytes)
-{
-	put_tag(b, field, WIRE_BYTES);
-	put_varint(b, bytes.n);
-	buf_str(b, bytes);
-}
 
 /* ---- building */
 struct pprof *pprof_new(const struct pprof_type *types, size_t n)
@@ -106,9 +77,9 @@ static void put_labels(struct pprof *p, const struct pprof_label *labels, size_t
 {
 	for (size_t i = 0; i < n; i++) {
 		buf_reset(&p->packed);
-		put_number(&p->packed, LABEL_KEY, text_id(p, str_of(labels[i].key)));
-		put_number(&p->packed, LABEL_TEXT, text_id(p, labels[i].value));
-		put_bytes(&p->message, SAMPLE_LABEL, buf_view(&p->packed));
+		pbw_number(&p->packed, LABEL_KEY, text_id(p, str_of(labels[i].key)));
+		pbw_number(&p->packed, LABEL_TEXT, text_id(p, labels[i].value));
+		pbw_bytes(&p->message, SAMPLE_LABEL, buf_view(&p->packed));
 	}
 }
 
@@ -118,14 +89,14 @@ void pprof_sample(struct pprof *p, const struct str *frames, size_t n_frames, co
 	buf_reset(&p->message);
 	buf_reset(&p->packed);
 	for (size_t i = 0; i < n_frames; i++)
-		put_varint(&p->packed, location_id(p, frames[i]));
-	put_bytes(&p->message, SAMPLE_LOCATIONS, buf_view(&p->packed));
+		pbw_varint(&p->packed, location_id(p, frames[i]));
+	pbw_bytes(&p->message, SAMPLE_LOCATIONS, buf_view(&p->packed));
 	buf_reset(&p->packed);
 	for (size_t i = 0; i < p->n_types; i++)
-		put_varint(&p->packed, (uint64_t)values[i]);
-	put_bytes(&p->message, SAMPLE_VALUES, buf_view(&p->packed));
+		pbw_varint(&p->packed, (uint64_t)values[i]);
+	pbw_bytes(&p->message, SAMPLE_VALUES, buf_view(&p->packed));
 	put_labels(p, labels, n_labels);
-	put_bytes(&p->samples, P_SAMPLE, buf_view(&p->message));
+	pbw_bytes(&p->samples, P_SAMPLE, buf_view(&p->message));
 }
 
 /* ---- the end */
@@ -133,9 +104,9 @@ static void put_types(struct pprof *p)
 {
 	for (size_t i = 0; i < p->n_types; i++) {
 		buf_reset(&p->message);
-		put_number(&p->message, VALUE_TYPE, text_id(p, str_of(p->types[i].type)));
-		put_number(&p->message, VALUE_UNIT, text_id(p, str_of(p->types[i].unit)));
-		put_bytes(&p->samples, P_SAMPLE_TYPE, buf_view(&p->message));
+		pbw_number(&p->message, VALUE_TYPE, text_id(p, str_of(p->types[i].type)));
+		pbw_number(&p->message, VALUE_UNIT, text_id(p, str_of(p->types[i].unit)));
+		pbw_bytes(&p->samples, P_SAMPLE_TYPE, buf_view(&p->message));
 	}
 }
 
@@ -144,15 +115,15 @@ static void put_function(struct pprof *p, uint32_t at)
 	int64_t id = (int64_t)at + 1;
 
 	buf_reset(&p->packed);
-	put_number(&p->packed, LINE_FUNCTION, id);
+	pbw_number(&p->packed, LINE_FUNCTION, id);
 	buf_reset(&p->message);
-	put_number(&p->message, LOCATION_ID, id);
-	put_bytes(&p->message, LOCATION_LINE, buf_view(&p->packed));
-	put_bytes(&p->samples, P_LOCATION, buf_view(&p->message));
+	pbw_number(&p->message, LOCATION_ID, id);
+	pbw_bytes(&p->message, LOCATION_LINE, buf_view(&p->packed));
+	pbw_bytes(&p->samples, P_LOCATION, buf_view(&p->message));
 	buf_reset(&p->message);
-	put_number(&p->message, FUNCTION_ID, id);
-	put_number(&p->message, FUNCTION_NAME, text_id(p, intern_name(&p->functions, at)));
-	put_bytes(&p->samples, P_FUNCTION, buf_view(&p->message));
+	pbw_number(&p->message, FUNCTION_ID, id);
+	pbw_number(&p->message, FUNCTION_NAME, text_id(p, intern_name(&p->functions, at)));
+	pbw_bytes(&p->samples, P_FUNCTION, buf_view(&p->message));
 }
 
 int pprof_finish(struct pprof *p, int64_t start_ns, int64_t dur_ns, size_t default_type, struct buf *out, struct err *e)
@@ -162,11 +133,11 @@ int pprof_finish(struct pprof *p, int64_t start_ns, int64_t dur_ns, size_t defau
 	put_types(p);
 	for (uint32_t i = 0; i < intern_count(&p->functions); i++)
 		put_function(p, i);
-	put_number(&p->samples, P_TIME, start_ns);
-	put_number(&p->samples, P_DURATION, dur_ns);
-	put_number(&p->samples, P_DEFAULT_TYPE, text_id(p, str_of(p->types[default_type].type)));
+	pbw_number(&p->samples, P_TIME, (uint64_t)start_ns);
+	pbw_number(&p->samples, P_DURATION, (uint64_t)dur_ns);
+	pbw_number(&p->samples, P_DEFAULT_TYPE, text_id(p, str_of(p->types[default_type].type)));
 	for (uint32_t i = 0; i < intern_count(&p->texts); i++)
-		put_bytes(&p->samples, P_STRING, intern_name(&p->texts, i));
+		pbw_bytes(&p->samples, P_STRING, intern_name(&p->texts, i));
 	if (p->full)
 		return err_set(e, E_LIMIT, "more names than fit into a profile");
 	rc = buf_finish(&p->message, "a sample of the profile", e);

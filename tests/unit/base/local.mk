@@ -22,6 +22,7 @@ tests_unit_base_test_base_SOURCES = \
 	tests/unit/base/test_must.c \
 	tests/unit/base/test_near.c \
 	tests/unit/base/test_opt.c \
+	tests/unit/base/test_pbw.c \
 	tests/unit/base/test_proc.c \
 	tests/unit/base/test_quantity.c \
 	tests/unit/base/test_rand.c \
