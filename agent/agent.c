@@ -15,6 +15,7 @@
 #include "agent/ship.h"
 #include "agent/spool.h"
 #include "agent/watch_source.h"
+#include "agent/xla.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/file.h"
@@ -133,6 +134,23 @@ static int open_kineto(struct agent *a, struct source *out, struct err *e)
 	return rc;
 }
 
+static int open_xla(struct agent *a, struct source *out, struct err *e)
+{
+	char bad_dir[PATH_MAX];
+	const struct xla_settings s = { .conf = &a->conf.xla, .plan = a->plan, .host = str_of(a->host), .proc = "/proc",
+		.bad_dir = bad_dir, .keep_files = (size_t)a->conf.keep_files };
+	struct xla *x;
+	int rc;
+
+	if (!a->conf.xla.enabled)
+		return OK;
+	snprintf(bad_dir, sizeof(bad_dir), "%s/bad", a->conf.state_dir);
+	rc = xla_open(&x, &s, e);
+	if (rc == OK)
+		*out = (struct source){ &xla_source, x };
+	return rc;
+}
+
 static int open_watch(struct agent *a, struct source *out, struct err *e)
 {
 	return watch_source_open(out, &a->conf, a->options.once, e);
@@ -151,6 +169,7 @@ static const struct source_row {
 } source_rows[] = {
 	{ open_kineto, ROW_EARLY },
 	{ open_watch, ROW_ONCE | ROW_ANEW },
+	{ open_xla, 0 },
 };
 _Static_assert(COUNT(source_rows) <= SOURCES_MAX, "room for all sources");
 

@@ -36,7 +36,12 @@ agent_libagent_a_SOURCES = \
 	agent/vllm_task.c agent/vllm_task.h \
 	agent/watch.c agent/watch.h \
 	agent/watch_source.c agent/watch_source.h \
-	agent/worker.c agent/worker.h
+	agent/worker.c agent/worker.h \
+	agent/xla.c agent/xla.h \
+	agent/xla_call.c agent/xla_call.h \
+	agent/xla_folder.c agent/xla_folder.h \
+	agent/xla_scan.c agent/xla_scan.h \
+	agent/xla_wire.c agent/xla_wire.h
 
 sbin_PROGRAMS += trainspotter-agent
 trainspotter_agent_SOURCES = agent/main.c

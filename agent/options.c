@@ -2,6 +2,7 @@
 
 #include "agent/kineto.h"
 #include "agent/kineto_config.h"
+#include "agent/xla.h"
 #include "base/clock.h"
 #include "base/str.h"
 
@@ -45,6 +46,19 @@ static const struct conf_key vllm_server_keys[] = {
 };
 static const struct conf_schema vllm_server_schema = { vllm_server_keys, COUNT(vllm_server_keys),
 	sizeof(struct vllm_server_conf) };
+
+#define X(field) offsetof(struct xla_job_conf, field)
+
+static const struct conf_key xla_job_keys[] = {
+	{ "address", CONF_TEXT, X(address), 1, 63, NULL,
+		"of the profiler server, on this machine: 127.0.0.1:9012", NULL },
+	{ "service", CONF_TEXT, X(service), 0, 256, "",
+		"service where the process's environment names none; empty: xla.service", NULL },
+	{ "deploy", CONF_TEXT, X(deploy), 0, 256, "",
+		"deploy where the process's environment names none; empty: xla.deploy", NULL },
+	{ "worker", CONF_TEXT, X(worker), 0, 256, "", "worker where the process's environment names none", NULL },
+};
+static const struct conf_schema xla_job_schema = { xla_job_keys, COUNT(xla_job_keys), sizeof(struct xla_job_conf) };
 
 #define A(field) offsetof(struct agent_conf, field)
 
@@ -108,6 +122,25 @@ static const struct conf_key agent_keys[] = {
 		"traces are finished when they stay the same for so long after the answer to stop", NULL },
 	{ "vllm.metrics", CONF_DURATION, A(vllm.metrics_ns), NS_PER_S, NS_PER_DAY, "15s",
 		"how often its /metrics are read, to know what a window costs it", NULL },
+	{ "xla.enabled", CONF_BOOL, A(xla.enabled), 0, 0, "no",
+		"profile JAX and PyTorch/XLA processes that run a profiler server", NULL },
+	{ "xla.environment", CONF_BOOL, A(xla.environment), 0, 0, "yes",
+		"find them by TRAINSPOTTER_XLA_PORT in their environment: a port, or a range", NULL },
+	{ "xla.jobs", CONF_SECTIONS, A(xla.jobs), 0, 0, NULL, "profiler servers to ask besides", &xla_job_schema },
+	{ "xla.dir", CONF_PATH, A(xla.dir), 1, 200, "/tmp",
+		"folder, as the job sees it, in which another one is made for each window", NULL },
+	{ "xla.timeout", CONF_DURATION, A(xla.timeout_ns), NS_PER_S, 10 * NS_PER_MIN, "30s",
+		"how long after a window its trace may take to be written", NULL },
+	{ "xla.max_file", CONF_SIZE, A(xla.max_file), 1 << 20, INT64_C(1) << 40, "256MiB",
+		"a trace larger than this is removed, and counted", NULL },
+	{ "xla.host_level", CONF_INT, A(xla.host_level), 1, 3, "2",
+		"how much the host records: 1 what the user and XLA mark, 2 more of the runtime, 3 all", NULL },
+	{ "xla.scan", CONF_DURATION, A(xla.scan_ns), NS_PER_S, NS_PER_MIN / 2, "20s",
+		"how often is looked for such processes", NULL },
+	{ "xla.service", CONF_TEXT, A(xla.service), 0, 256, "",
+		"service of processes that nothing else names; empty: unknown", NULL },
+	{ "xla.deploy", CONF_TEXT, A(xla.deploy), 0, 256, "",
+		"deploy of processes that nothing else names; empty: a fingerprint of versions", NULL },
 	{ "rescan", CONF_DURATION, A(rescan_ns), NS_PER_S, NS_PER_DAY, "30s",
 		"how often folders are listed, for what inotify does not see (NFS)", NULL },
 	{ "keep_files", CONF_INT, A(keep_files), 1, 100000, "200",
@@ -170,7 +203,7 @@ const struct opt_command agent_command = {
 	.operands = "",
 	.summary = "finds finished traces on this host, reduces each to a window, ships those to a daemon",
 	.detail = "SIGHUP reads the configuration again; a bad one is logged and the old one stays in force. "
-		  "state_dir, spool.max and kineto take effect at the next start. SIGUSR1 prints a line about what was done so far.",
+		  "state_dir, spool.max, kineto and xla take effect at the next start. SIGUSR1 prints a line about what was done so far.",
 	.examples = "trainspotter-agent --check    is the configuration good?\n"
 		    "trainspotter-agent --config ./agent.yaml --once    ship what is in the folders, and end",
 	.opts = agent_opts,
@@ -259,7 +292,7 @@ static int check_vllm(const struct agent_conf *cf, const char *path, struct err 
 
 static bool has_source(const struct agent_conf *cf)
 {
-	return cf->watch.n > 0 || cf->kineto.enabled || cf->vllm.servers.n > 0;
+	return cf->watch.n > 0 || cf->kineto.enabled || cf->vllm.servers.n > 0 || cf->xla.enabled;
 }
 
 /* What the table cannot say of a single key. */
@@ -275,7 +308,8 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 	if (!has_source(cf))
 		return err_set(e, E_USAGE, "%s: watch: no folder to find traces in, want at least one \"- dir: PATH\", or "
 			"another source, as kineto.enabled: yes", path);
-	if (agent_conf_plan(&cf->capture, STR(""), &plan, e) < 0 || kineto_settings(&cf->kineto, &plan, &kineto, e) < 0)
+	if (agent_conf_plan(&cf->capture, STR(""), &plan, e) < 0 || kineto_settings(&cf->kineto, &plan, &kineto, e) < 0 ||
+		xla_conf_check(&cf->xla, e) < 0)
 		return err_add(e, "%s", path);
 	if (cf->retry_first_ns > cf->retry_max_ns)
 		return err_set(e, E_USAGE, "%s: ship.retry_first: is more than ship.retry_max", path);

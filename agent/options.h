@@ -45,6 +45,17 @@ struct vllm_conf {
 	int64_t timeout_ns, stable_ns, metrics_ns;
 };
 
+struct xla_job_conf {
+	char *address, *service, *deploy, *worker;
+};
+
+struct xla_conf {
+	bool enabled, environment;
+	struct conf_sections jobs; /* struct xla_job_conf */
+	char *dir, *service, *deploy;
+	int64_t timeout_ns, max_file, host_level, scan_ns;
+};
+
 struct agent_conf {
 	char *server, *token_file, *ca_file;
 	char *state_dir, *host;
@@ -53,6 +64,7 @@ struct agent_conf {
 	struct kineto_conf kineto;
 	struct identity_conf identity;
 	struct vllm_conf vllm;
+	struct xla_conf xla;
 	int64_t rescan_ns, keep_files;
 	int64_t spool_bytes;
 	int64_t batch_bytes, timeout_ns, retry_first_ns, retry_max_ns;

@@ -212,3 +212,22 @@ bool worker_lives(const struct worker *w, const char *proc)
 
 	return born(proc, w->pid, &ticks, NULL) == OK && ticks == w->born_ticks;
 }
+
+bool worker_variable(const char *proc, pid_t pid, struct str name, char *out, size_t cap)
+{
+	struct str rest;
+	struct buf b;
+	bool found = false;
+
+	out[0] = '\0';
+	buf_init(&b, ENVIRON_MAX);
+	if (read_file(proc, pid, "environ", &b, NULL) == OK)
+		for (rest = buf_view(&b); rest.p != NULL && !found;) {
+			struct str value = str_split(&rest, '\0'), its = str_split(&value, '=');
+
+			if (value.p != NULL && str_eq(its, name))
+				found = worker_is_name(value, cap) && str_copy_to(value, out, cap);
+		}
+	buf_fini(&b);
+	return found;
+}

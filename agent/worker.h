@@ -20,6 +20,7 @@
 #include "agent/cgroup.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
 
 enum { WORKER_TEXT = 257, WORKER_DIR = 201, WORKER_ROOT = 128 };
 
@@ -44,5 +45,7 @@ int worker_read_file(const struct worker *w, const char *path, struct buf *b, st
 bool worker_is_name(struct str s, size_t cap);
 /* Is it still there, and still the one that was read? */
 bool worker_lives(const struct worker *w, const char *proc);
+/* The value of one variable of its environment, when it is a name (no control characters) and fits. */
+bool worker_variable(const char *proc, pid_t pid, struct str name, char *out, size_t cap);
 
 #endif

@@ -25,6 +25,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_text \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_wire \
+	tests/fuzz/fuzz_xla_wire \
 	tests/fuzz/fuzz_xplane \
 	tests/fuzz/fuzz_yaml
 
@@ -123,6 +124,10 @@ tests_fuzz_fuzz_wire_LDADD = $(LINK_WIRE)
 tests_fuzz_fuzz_http_SOURCES = tests/fuzz/fuzz_http.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_http_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_http_LDADD = $(LINK_NET_PLAIN)
+
+tests_fuzz_fuzz_xla_wire_SOURCES = tests/fuzz/fuzz_xla_wire.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_xla_wire_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_xla_wire_LDADD = agent/libagent.a $(LINK_TRACE)
 
 tests_fuzz_fuzz_xplane_SOURCES = tests/fuzz/fuzz_xplane.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_xplane_LDFLAGS = $(fuzz_ldflags)

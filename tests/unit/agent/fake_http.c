@@ -115,6 +115,12 @@ int http_exchange(struct http_client *c, const struct http_ask *ask, const struc
 	return OK;
 }
 
+enum http_failure http_failure(const struct http_client *c)
+{
+	(void)c;
+	return HTTP_BROKEN;
+}
+
 int64_t http_backoff_ns(unsigned attempt, int64_t first_ns, int64_t cap_ns, double unit_random)
 {
 	(void)first_ns;

@@ -24,7 +24,10 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_ship.c \
 	tests/unit/agent/test_spool.c \
 	tests/unit/agent/test_watch.c \
-	tests/unit/agent/test_worker.c
+	tests/unit/agent/test_worker.c \
+	tests/unit/agent/test_xla_folder.c \
+	tests/unit/agent/test_xla_scan.c \
+	tests/unit/agent/test_xla_wire.c
 tests_unit_agent_test_agent_LDADD = agent/libagent.a trace/libtrace.a net/libnet.a $(LINK_WIRE) $(ZLIB_LIBS)
 
 # the source vllm against a made-up server, over real sockets
@@ -54,3 +57,17 @@ tests_unit_agent_test_exec_SOURCES = \
 tests_unit_agent_test_exec_LDADD = agent/libagent.a net/libnet.a wire/libwire.a trace/libtrace.a profile/libprofile.a \
 	stat/libstat.a json/libjson.a base/libbase.a \
 	$(CURL_LIBS) $(EVENT_LIBS) $(CRYPTO_LIBS) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(YAML_LIBS) $(CHECK_LIBS) -lm
+
+# the source xla against a stand-in for a profiler server, with nothing made up on our side
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/agent/test_xla
+TESTS += tests/unit/agent/test_xla
+endif
+tests_unit_agent_test_xla_SOURCES = \
+	tests/support/grpc_server.c tests/support/grpc_server.h \
+	tests/unit/agent/folder.c tests/unit/agent/folder.h \
+	tests/unit/agent/test_xla.c \
+	tests/unit/agent/xla_main.c \
+	tests/unit/trace/help.c tests/unit/trace/help.h \
+	tests/unit/trace/help_xla.c tests/unit/trace/help_xla.h
+tests_unit_agent_test_xla_LDADD = agent/libagent.a wire/libwire.a trace/libtrace.a $(LINK_NET) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS)

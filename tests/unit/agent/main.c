@@ -16,6 +16,9 @@ suite_maker suite_ship;
 suite_maker suite_spool;
 suite_maker suite_watch;
 suite_maker suite_worker;
+suite_maker suite_xla_folder;
+suite_maker suite_xla_scan;
+suite_maker suite_xla_wire;
 
 TEST_MAIN(
 	suite_agent,
@@ -33,5 +36,8 @@ TEST_MAIN(
 	suite_ship,
 	suite_spool,
 	suite_watch,
-	suite_worker
+	suite_worker,
+	suite_xla_folder,
+	suite_xla_scan,
+	suite_xla_wire
 )
