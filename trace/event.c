@@ -51,18 +51,21 @@ static const struct {
 	{ STR("cuda_sync"), CAT_DEVICE_RANGE },
 	{ STR("cuda_profiler_range"), CAT_DEVICE_RANGE },
 	{ STR("mtia_insight"), CAT_DEVICE_RANGE },
-	{ STR("glow_runtime"), CAT_GLOW_RUNTIME },
 };
 
 bool event_cat_parse(struct str text, enum event_cat *out)
 {
+	if (str_has_suffix(text, STR("_runtime")) || str_has_suffix(text, STR("_driver"))) {
+		/* cuda, hip, xpu, mtia, privateuse1 and whatever comes next */
+		*out = str_eq(text, STR("glow_runtime")) ? CAT_GLOW_RUNTIME : CAT_RUNTIME;
+		return true;
+	}
 	for (size_t i = 0; i < COUNT(cats); i++)
 		if (str_eq(text, cats[i].text)) {
 			*out = cats[i].cat;
 			return true;
 		}
-	*out = CAT_RUNTIME; /* cuda, hip, xpu, mtia, privateuse1 and whatever comes next */
-	return str_has_suffix(text, STR("_runtime")) || str_has_suffix(text, STR("_driver"));
+	return false;
 }
 
 static const struct {

@@ -204,7 +204,7 @@ static uint32_t name_id(struct intake *in, struct str raw, bool plain)
 static void take_cat(struct intake *in, enum json_token tok, struct str raw)
 {
 	in->cat_known = tok == JSON_STRING && event_cat_parse(raw, &in->cat);
-	if (in->trace->device == NULL && in->cat_known)
+	if (in->trace->device == NULL && in->cat_known && in->cat != CAT_CPU_OP)
 		in->trace->device = event_cat_device(raw);
 }
 

@@ -17,7 +17,7 @@ enum {
 
 /* A writer repeats itself: between two values that vary it mostly writes what it wrote there before. Such a phrase runs from
  * behind one value to the start of the next, or to behind the event's '}', and holds keys, the values of members that
- * take few (ph, cat, pid, tid), and args' braces:
+ * take few (ph, cat, pid, tid), any 0 that nobody wants ("Fwd thread id": 0), and args' braces:
  *
  *	{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2, "ts": 100.5, "dur": 7, "args": {"External id": 12}}
  *	 ----------------------------          --------------------------      ---------   ------------------------      --
@@ -26,9 +26,9 @@ enum {
  * which is one step instead of five for each member. Nothing is forgotten. The last way out of a place is kept for a
  * phrase without values, which fits whatever they are; where no way or no room is left, nothing is learned. */
 struct way { /* to a phrase */
-	uint64_t end;	/* the last eight bytes of its text, shifted to the left where it has fewer */
-	uint16_t to;	/* 0: there is none */
-	uint8_t end_at; /* where they stand in it */
+	uint64_t end;	   /* the last eight bytes of its text, shifted to the left where it has fewer */
+	struct phrase *to; /* NULL: there is none */
+	uint8_t end_at;	   /* where they stand in it */
 	uint8_t shift;
 };
 
@@ -44,9 +44,9 @@ struct phrase {
 		uint8_t member, from, n; /* text[from…from + n) is the value of a member, */
 		bool is_string;		 /* without its quotes, or a number */
 	} fixed[PHRASE_FIXED];
+	size_t value_n;		      /* how long the value was that came last behind it */
 	struct way ways[PHRASE_WAYS]; /* to phrases that were met behind it */
 };
-#define PHRASE_UNKNOWN UINT16_MAX
 
 /* Marks of text[base…base + SPAN), made as far as "made"; events longer than SPAN / 2 are left to json/pull. */
 struct quick {
@@ -245,7 +245,7 @@ static inline uint64_t eight_digits(uint64_t v)
 static const uint64_t power_of_ten[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
 
 /* Digits from text[at] on into *v, which they are put behind. Where they end. */
-static size_t digits(const struct quick *q, size_t at, uint64_t *v)
+static inline size_t digits(const struct quick *q, size_t at, uint64_t *v)
 {
 	while (q->n - at >= 8) {
 		const uint64_t bytes = load8(q->p + at), stop = non_digits(bytes);
@@ -284,7 +284,7 @@ static unsigned digit(char c)
 }
 
 /* The digits behind a point: nearly always three, for a trace counts nanoseconds. Where they end. */
-static size_t fraction_digits(const struct quick *q, size_t at, struct number *num)
+static inline size_t fraction_digits(const struct quick *q, size_t at, struct number *num)
 {
 	size_t end;
 
@@ -304,7 +304,7 @@ static size_t fraction_digits(const struct quick *q, size_t at, struct number *n
 }
 
 /* A number as RFC 8259 has it: usual ones here, the others by json/num. */
-static bool read_number(const struct quick *q, size_t at, struct number *num, size_t *end)
+static inline bool read_number(const struct quick *q, size_t at, struct number *num, size_t *end)
 {
 	size_t i;
 
@@ -330,7 +330,7 @@ static bool read_number(const struct quick *q, size_t at, struct number *num, si
 }
 
 /* Microseconds as nanoseconds, where that is a matter of a few digits. */
-static bool usual_ns(const struct number *num, int64_t *ns)
+static inline bool usual_ns(const struct number *num, int64_t *ns)
 {
 	if (!num->usual || num->n_whole > 15 || num->n_fraction > 8)
 		return false;
@@ -437,9 +437,9 @@ static bool read_key(struct quick *q, size_t at, struct str *key, size_t *value)
 
 struct place { /* in an event, while it is read */
 	size_t at;
-	uint16_t phrase; /* the last one, or PHRASE_UNKNOWN */
+	struct phrase *phrase; /* the last one, NULL where that is not known */
 	bool in_args, first;
-	bool any;   /* it has members */
+	bool any; /* it has members */
 };
 
 static void take_plain(struct quick *q, enum member m, enum json_token tok, struct str raw)
@@ -464,19 +464,18 @@ static inline bool is_here(const char *at, const struct phrase *ph)
 }
 
 /* The phrase that stands here, if it is a known one; what it holds is taken. */
-static const struct phrase *follow(struct quick *q, struct place *pl)
+static inline __attribute__((always_inline)) struct phrase *follow(struct quick *q, struct place *pl)
 {
 	const char *here = q->p + pl->at;
-	const struct phrase *ph = NULL;
+	struct phrase *ph = NULL;
 	const struct way *way;
 
-	if (pl->phrase == PHRASE_UNKNOWN || q->n - pl->at < PHRASE_BYTES)
+	if (pl->phrase == NULL || q->n - pl->at < PHRASE_BYTES)
 		return NULL;
-	way = q->phrases[pl->phrase].ways;
-	for (unsigned i = 0; i < PHRASE_WAYS && way->to != 0; i++, way++)
-		if (may_be_here(here, way) && is_here(here, &q->phrases[way->to])) {
-			ph = &q->phrases[way->to];
-			pl->phrase = way->to;
+	way = pl->phrase->ways;
+	for (unsigned i = 0; i < PHRASE_WAYS && way->to != NULL; i++, way++)
+		if (may_be_here(here, way) && is_here(here, way->to)) {
+			ph = way->to;
 			break;
 		}
 	if (ph == NULL)
@@ -484,6 +483,7 @@ static const struct phrase *follow(struct quick *q, struct place *pl)
 	for (unsigned i = 0; i < ph->n_fixed; i++)
 		take_plain(q, (enum member)ph->fixed[i].member, ph->fixed[i].is_string ? JSON_STRING : JSON_NUMBER,
 			str_make(here + ph->fixed[i].from, ph->fixed[i].n));
+	pl->phrase = ph;
 	pl->at += ph->n;
 	pl->in_args = ph->in_args;
 	pl->first = false;
@@ -495,12 +495,12 @@ static const struct phrase *follow(struct quick *q, struct place *pl)
 /* How many more may follow the last one. */
 static size_t free_ways(const struct quick *q, const struct place *pl)
 {
-	const struct way *ways = pl->phrase == PHRASE_UNKNOWN ? NULL : q->phrases[pl->phrase].ways;
+	const struct way *ways = pl->phrase == NULL ? NULL : pl->phrase->ways;
 	size_t used = 0;
 
 	if (ways == NULL || q->n_phrases == PHRASES)
 		return 0;
-	while (used < PHRASE_WAYS && ways[used].to != 0)
+	while (used < PHRASE_WAYS && ways[used].to != NULL)
 		used++;
 	return PHRASE_WAYS - used;
 }
@@ -516,15 +516,16 @@ static void learn(struct quick *q, struct place *pl, size_t from, const struct p
 	 * lead nowhere. */
 	if (ways == 0 || n > PHRASE_BYTES || q->n - from <= PHRASE_BYTES || !marks_up_to(q, pl->at) ||
 		is_odd(q, from, pl->at)) {
-		pl->phrase = PHRASE_UNKNOWN; /* the long way until the event is over */
+		pl->phrase = NULL; /* the long way until the event is over */
 		return;
 	}
 	*ph = *like;
 	ph->n = (uint8_t)n;
 	ph->in_args = pl->in_args;
 	memcpy(ph->text, q->p + from, n);
-	way = &q->phrases[pl->phrase].ways[PHRASE_WAYS - ways];
-	way->to = pl->phrase = q->n_phrases++;
+	way = &pl->phrase->ways[PHRASE_WAYS - ways];
+	way->to = pl->phrase = ph;
+	q->n_phrases++;
 	way->end_at = (uint8_t)(n < 8 ? 0 : n - 8);
 	way->shift = (uint8_t)(n < 8 ? 64 - 8 * n : 0);
 	way->end = load8(ph->text + way->end_at) << way->shift;
@@ -538,6 +539,11 @@ static bool fix_value(struct quick *q, struct place *pl, size_t from, enum membe
 	struct str raw;
 	size_t end, at;
 
+	if (m == MEMBERS && byte(q, pl->at) == '0' && ends_number(byte(q, pl->at + 1)) &&
+		pl->at - from < PHRASE_BYTES / 2) {
+		pl->at++;
+		return true;
+	}
 	if ((m != M_PH && m != M_CAT && m != M_PID && m != M_TID) || ph->n_fixed == PHRASE_FIXED)
 		return false;
 	if (!read_value(q, pl->at, &tok, &raw, &num, &end) || (tok != JSON_STRING && tok != JSON_NUMBER))
@@ -607,7 +613,7 @@ static bool long_way(struct quick *q, struct place *pl, struct phrase *ph)
 /* ---- values */
 
 /* Is the value what an event's time or id nearly always is? Then it is taken, and nothing else remains to be done. */
-static bool take_usual(struct intake *in, enum member m, const struct number *num)
+static inline bool take_usual(struct intake *in, enum member m, const struct number *num)
 {
 	switch ((int)m) {
 	case M_TS:
@@ -632,39 +638,68 @@ static bool take_usual(struct intake *in, enum member m, const struct number *nu
 	return true;
 }
 
+/* Where a value ends that was found to end there. Mostly it is as long as the one before behind the same phrase; going by
+ * that, the processor need not wait for the end to be found before it goes on, only to check it later. */
+static inline size_t likely_end(struct phrase *ph, size_t at, size_t end)
+{
+	size_t likely = at + ph->value_n;
+
+	if (end != likely) {
+		ph->value_n = end - at;
+		return end;
+	}
+	__asm__("" : "+r"(likely)); /* or the compiler takes the other one, which is the same */
+	return likely;
+}
+
 /* A value that nobody wants: nearly always a short whole number, else whatever read_value knows. */
-static bool pass_value(struct quick *q, size_t at, size_t *end)
+static inline bool pass_value(struct quick *q, struct place *pl, struct phrase *ph)
 {
 	struct number num;
 	enum json_token tok;
 	struct str raw;
+	size_t end;
 
-	if (q->n - at > 8) {
-		const uint64_t stop = non_digits(load8(q->p + at));
+	if (q->n - pl->at > 8) {
+		const uint64_t stop = non_digits(load8(q->p + pl->at));
 		const unsigned have = stop ? (unsigned)__builtin_ctzll(stop) / 8 : 0;
 
-		if (have > 0 && ends_number(q->p[at + have]) && (q->p[at] != '0' || have == 1)) {
-			*end = at + have;
+		if (have > 0 && ends_number(q->p[pl->at + have]) && (q->p[pl->at] != '0' || have == 1)) {
+			pl->at = likely_end(ph, pl->at, pl->at + have);
 			return true;
 		}
 	}
-	return read_value(q, at, &tok, &raw, &num, end);
+	if (!read_value(q, pl->at, &tok, &raw, &num, &end))
+		return false;
+	pl->at = end;
+	return true;
 }
 
 /* The value of a member, from where it starts. */
-static bool take_value(struct quick *q, struct place *pl, enum member m)
+static inline bool take_value(struct quick *q, struct place *pl, struct phrase *ph)
 {
+	const enum member m = (enum member)ph->member;
 	struct number num;
 	struct str raw;
 	enum json_token tok;
+	size_t end;
 
 	if (m == MEMBERS || !q->in->wants)
-		return pass_value(q, pl->at, &pl->at);
-	if (!read_value(q, pl->at, &tok, &raw, &num, &pl->at))
+		return pass_value(q, pl, ph);
+	if (digit(byte(q, pl->at)) <= 9) {
+		if (!read_number(q, pl->at, &num, &end))
+			return false;
+		if (!take_usual(q->in, m, &num) && m != M_ARGS)
+			take_plain(q, m, JSON_NUMBER, between(q, pl->at, end));
+		pl->at = likely_end(ph, pl->at, end);
+		return true;
+	}
+	if (!read_value(q, pl->at, &tok, &raw, &num, &end))
 		return false;
+	pl->at = end;
 	if (m == M_DIMS && tok == JSON_ARRAY)
 		return intake_dims_text(q->in, raw);
-	if (m != M_ARGS && !(tok == JSON_NUMBER && take_usual(q->in, m, &num)))
+	if (m != M_ARGS)
 		take_plain(q, m, tok, raw);
 	return true;
 }
@@ -674,21 +709,23 @@ static bool take_value(struct quick *q, struct place *pl, enum member m)
 /* Behind an event's '{' up to behind its '}'. Nothing is kept yet. */
 static bool read_event(struct quick *q, size_t at, size_t *end)
 {
-	struct place pl = { .at = at, .first = true };
+	struct place pl = { .at = at, .phrase = q->phrases, .first = true }, aside;
 	struct phrase learned;
 
 	for (;;) {
-		const struct phrase *ph = follow(q, &pl);
+		struct phrase *ph = follow(q, &pl);
 
 		if (ph == NULL) {
-			if (!long_way(q, &pl, &learned))
+			aside = pl;
+			if (!long_way(q, &aside, &learned))
 				return false;
+			pl = aside;
 			ph = &learned;
 		}
 		pl.any |= ph->any;
 		if (ph->ends)
 			break;
-		if (!take_value(q, &pl, (enum member)ph->member))
+		if (!take_value(q, &pl, ph))
 			return false;
 	}
 	*end = pl.at;
