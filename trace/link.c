@@ -6,30 +6,52 @@
 #include "base/must.h"
 #include "trace/order.h"
 
-/* Events by their ext: open addressing, at most half full, 8 to 16 bytes an entry. Only while linking. An entry is an
- * event's index, or an index into of, which has it. Ids mostly count upwards, so 16 that follow each other share one line of
- * the cache. */
+/* Events by their ext. Mostly ids count upwards: then ids from the lowest to the highest have a slot each. Else open
+ * addressing, at most half full, 16 ids that follow each other in one line of the cache. 8 to 16 bytes an entry, only while
+ * linking. An entry is an event's index, or an index into of, which has it. */
 struct by_ext {
 	const struct trace *t;
 	const uint32_t *of;
 	uint32_t *slots;
 	size_t mask;
+	bool dense;
+	uint64_t lowest, range; /* dense: ids from lowest on, so many; slots[range] is that of all others */
 };
 
-static int by_ext_init(struct by_ext *x, const struct trace *t, const uint32_t *of, size_t entries, struct err *e)
+struct ext_range { /* of the events that will be entries */
+	size_t entries;
+	uint64_t lowest, highest;
+};
+
+static void widen(struct ext_range *r, uint64_t ext)
+{
+	if (r->entries == 0 || ext < r->lowest)
+		r->lowest = ext;
+	if (r->entries == 0 || ext > r->highest)
+		r->highest = ext;
+	r->entries++;
+}
+
+static int by_ext_init(struct by_ext *x, const struct trace *t, const uint32_t *of, const struct ext_range *r, struct err *e)
 {
 	size_t room = 16;
 
-	while (room < entries * 2)
+	while (room < r->entries * 2)
 		room *= 2;
-	*x = (struct by_ext){ .t = t, .of = of, .mask = room - 1, .slots = mem_try(room * sizeof(*x->slots)) };
+	*x = (struct by_ext){ .t = t, .of = of, .mask = room - 1, .lowest = r->lowest };
+	x->dense = r->entries > 0 && r->highest - r->lowest < room - 1;
+	if (x->dense) {
+		x->range = r->highest - r->lowest + 1;
+		room = (size_t)x->range + 1;
+	}
+	x->slots = mem_try(room * sizeof(*x->slots));
 	if (x->slots == NULL)
-		return err_set(e, E_NOMEM, "no memory to link %zu events", entries);
+		return err_set(e, E_NOMEM, "no memory to link %zu events", r->entries);
 	memset(x->slots, 0xff, room * sizeof(*x->slots));
 	return OK;
 }
 
-static uint32_t *by_ext_slot(const struct by_ext *x, uint64_t ext)
+static uint32_t *by_ext_hashed(const struct by_ext *x, uint64_t ext)
 {
 	uint64_t h = (ext >> 4) * UINT64_C(0x9e3779b97f4a7c15);
 	size_t i = (size_t)((h ^ h >> 32) << 4 | (ext & 15)) & x->mask;
@@ -41,6 +63,16 @@ static uint32_t *by_ext_slot(const struct by_ext *x, uint64_t ext)
 			break;
 	}
 	return &x->slots[i];
+}
+
+/* EVENT_NO_LINK in it: there is none. Only ids of the range may be put in. */
+static inline uint32_t *by_ext_slot(const struct by_ext *x, uint64_t ext)
+{
+	uint64_t at = ext - x->lowest;
+
+	if (!x->dense)
+		return by_ext_hashed(x, ext);
+	return &x->slots[at < x->range ? at : x->range];
 }
 
 /* ---- link repair */
@@ -120,9 +152,13 @@ static void take_ext(struct trace *t, struct trace_event *ev, uint32_t op)
 
 static int repair_by_calls(struct trace *t, const struct calls *calls, struct err *e)
 {
+	struct ext_range range = { 0 };
 	struct by_ext by;
-	int rc = by_ext_init(&by, t, calls->event, calls->n, e);
+	int rc;
 
+	for (size_t i = 0; i < calls->n; i++)
+		widen(&range, t->events.v[calls->event[i]].ext);
+	rc = by_ext_init(&by, t, calls->event, &range, e);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < calls->n; i++) /* the last of equal correlations stands */
@@ -232,13 +268,14 @@ static void find_op(struct trace *t, struct trace_event *ev, const struct by_ext
 
 static int find_ops(struct trace *t, struct err *e)
 {
+	struct ext_range range = { 0 };
 	struct by_ext by;
-	size_t ops = 0;
 	int rc;
 
 	vec_each(ev, &t->events)
-		ops += may_own(t, ev);
-	rc = by_ext_init(&by, t, NULL, ops, e);
+		if (may_own(t, ev))
+			widen(&range, ev->ext);
+	rc = by_ext_init(&by, t, NULL, &range, e);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < t->events.n; i++) {

@@ -1,5 +1,8 @@
 #include "trace/keyavg.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "tests/unit/trace/help.h"
 
@@ -112,6 +115,34 @@ START_TEST(a_correlation_is_never_an_external_id)
 	       "aten::mul 0 0 1 15000 20000 3000 3000\n"
 	       "k 1 0 1 0 0 3000 3000\n"
 	       "launch 0 0 1 5000 5000 0 0\n");
+}
+END_TEST
+
+/* Ids that follow each other are found by their place, any others by a hash. */
+START_TEST(ids_link_wherever_they_lie)
+{
+	static const uint64_t lowest[] = { 0, 1, 1u << 20, UINT64_C(9000000000000000000), UINT64_C(18446744073709551600) };
+	static const uint64_t steps[] = { 1, 3, 1000003 };
+
+	for (size_t i = 0; i < COUNT(lowest) * COUNT(steps); i++) {
+		uint64_t id = lowest[i / COUNT(steps)], by = steps[i % COUNT(steps)];
+		char a[64], z[64], outside[64];
+
+		buf_reset(&b);
+		help_begin(&b);
+		snprintf(a, sizeof(a), "\"External id\":%" PRIu64, id);
+		snprintf(z, sizeof(z), "\"External id\":%" PRIu64, id + 10 * by);
+		snprintf(outside, sizeof(outside), "\"External id\":%" PRIu64, id + 11 * by);
+		help_event(&b, "kernel", "k", 7, 100, 1, a);
+		help_event(&b, "cpu_op", "z", 1, 30, 10, z);
+		help_event(&b, "cpu_op", "a", 1, 0, 10, a);
+		help_event(&b, "kernel", "k", 7, 100, 2, z);
+		help_event(&b, "kernel", "k", 7, 100, 4, outside);
+		help_event(&b, "kernel", "k", 7, 100, 8, "\"External id\":18446744073709551614");
+		expect("a 0 0 1 10000 10000 1000 1000\n"
+		       "k 1 0 4 0 0 15000 15000\n"
+		       "z 0 0 1 10000 10000 2000 2000\n");
+	}
 }
 END_TEST
 
@@ -416,6 +447,7 @@ Suite *suite_keyavg(void)
 	tcase_add_test(tc, events_without_time_count);
 	tcase_add_test(tc, device_time_goes_up_from_the_op_that_launched);
 	tcase_add_test(tc, a_correlation_is_never_an_external_id);
+	tcase_add_test(tc, ids_link_wherever_they_lie);
 	tcase_add_test(tc, links_are_repaired_by_the_call_that_stands_in_an_op);
 	tcase_add_test(tc, a_call_outside_of_all_ops_links_nothing);
 	tcase_add_test(tc, an_op_stands_before_the_call_that_begins_with_it);
