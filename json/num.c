@@ -168,13 +168,14 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Nearly every number of a trace: at most 18 digits once the point has moved, no sign, no exponent. The same answer as
+/* Nearly every number of a trace: at most 18 digits once the point has moved, no sign, no exponent. The same answers as
  * the long way's, or false. */
-static bool usual_fixed(struct str s, int shift, int64_t *out)
+static bool usual_fixed(struct str s, int shift, int64_t *out, bool *rest)
 {
 	int64_t v = 0;
 	size_t i = 0;
 
+	*rest = false;
 	for (; i < s.n && is_digit(s.p[i]); i++)
 		v = (int64_t)((uint64_t)v * 10 + (uint64_t)(s.p[i] - '0'));
 	if (shift < 0 || i == 0 || i + (size_t)shift > 18 || (s.p[0] == '0' && i > 1))
@@ -188,6 +189,8 @@ static bool usual_fixed(struct str s, int shift, int64_t *out)
 			if (shift > 0) {
 				v = v * 10 + (s.p[i] - '0');
 				shift--;
+			} else {
+				*rest |= s.p[i] != '0';
 			}
 		if (i != s.n || i == point + 1)
 			return false;
@@ -205,12 +208,46 @@ int json_fixed(struct str number, int shift, int64_t *out)
 	bool rest;
 	int rc;
 
-	if (usual_fixed(number, shift, out))
+	if (usual_fixed(number, shift, out, &rest))
 		return OK;
 	rc = split(number, &n);
 	if (rc == OK)
 		rc = magnitude(&n, shift, &v, &rest);
 	return rc == OK ? with_sign(n.minus, v, out) : rc;
+}
+
+/* Is v, with what stands behind the point once it has moved, nearer to v + 1? */
+static bool rounds_up(const struct parts *n, int shift, uint64_t v)
+{
+	const int64_t have = (int64_t)(n->whole.n + n->fraction.n), point = (int64_t)n->whole.n + n->exponent + shift;
+	unsigned first;
+
+	if (point < 0 || point >= have)
+		return false;
+	first = digit_at(n, (size_t)point);
+	for (int64_t k = point + 1; first == 5 && k < have; k++)
+		if (digit_at(n, (size_t)k) != 0)
+			return true;
+	return first > 5 || (first == 5 && v % 2 == 1);
+}
+
+int json_nearest(struct str number, int shift, int64_t *out)
+{
+	struct parts n;
+	uint64_t v;
+	bool rest;
+	int rc;
+
+	if (usual_fixed(number, shift, out, &rest) && !rest)
+		return OK;
+	rc = split(number, &n);
+	if (rc == OK)
+		rc = magnitude(&n, shift, &v, &rest);
+	if (rc != OK)
+		return rc;
+	if (rest && rounds_up(&n, shift, v) && v++ == UINT64_MAX)
+		return E_LIMIT;
+	return with_sign(n.minus, v, out);
 }
 
 /* More digits than a double can tell apart are cut, so that the text fits what str_to_double takes. */

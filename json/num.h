@@ -19,5 +19,8 @@ int json_double(struct str number, double *out) MUST_USE;
  * decimal text of up to 19 digits and more, also with an exponent: shift 3 gives nanoseconds, 6 picoseconds.
  * E_FORMAT where it is no number, E_LIMIT out of range. */
 int json_fixed(struct str number, int shift, int64_t *out) MUST_USE;
+/* The same to the nearest whole number, of two equally near ones the even one. Times that went through a double have
+ * decimals like 5.4059999999999997. */
+int json_nearest(struct str number, int shift, int64_t *out) MUST_USE;
 
 #endif

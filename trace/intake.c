@@ -210,7 +210,7 @@ static void take_cat(struct intake *in, enum json_token tok, struct str raw)
 
 static bool read_time(enum json_token tok, struct str raw, int64_t *ns)
 {
-	return (tok == JSON_NUMBER || tok == JSON_STRING) && json_fixed(raw, 3, ns) == OK;
+	return (tok == JSON_NUMBER || tok == JSON_STRING) && json_nearest(raw, 3, ns) == OK;
 }
 
 static bool read_i64(enum json_token tok, struct str raw, int64_t *v)

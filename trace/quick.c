@@ -332,11 +332,9 @@ static inline bool read_number(const struct quick *q, size_t at, struct number *
 /* Microseconds as nanoseconds, where that is a matter of a few digits. */
 static inline bool usual_ns(const struct number *num, int64_t *ns)
 {
-	if (!num->usual || num->n_whole > 15 || num->n_fraction > 8)
+	if (!num->usual || num->n_whole > 15 || num->n_fraction > 3)
 		return false;
-	*ns = (int64_t)(num->whole * 1000 +
-			(num->n_fraction <= 3 ? num->fraction * power_of_ten[3 - num->n_fraction]
-					      : num->fraction / power_of_ten[num->n_fraction - 3]));
+	*ns = (int64_t)(num->whole * 1000 + num->fraction * power_of_ten[3 - num->n_fraction]);
 	return true;
 }
 

@@ -4,7 +4,7 @@
  *	[ {…}, {…}, …				the old form: no header, and an event without "cat" is a cpu_op
  *
  * Events and header keys may come in any order. Only ph "X" of categories that give rows is kept (trace/event.h). Times
- * are decimal text in microseconds, numbers or strings of any length, taken to integer nanoseconds and never through a
+ * are decimal text in microseconds, numbers or strings of any length, taken to the nearest nanosecond and never through a
  * double. dur may be missing or negative (a range that never ended): the call counts with no time.
  * What is odd or lost is told in the report (trace/report.h); damage inside the list of events costs the events it is
  * in. Memory: 32 bytes an event kept (the array doubles, but what is not yet used of it is not in memory), names once each,

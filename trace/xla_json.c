@@ -135,26 +135,15 @@ static void take_metadata(struct reader *r)
 
 /* ---- one event */
 
-/* To the nearest picosecond: one more digit is read, and rounded. */
-static int duration_ps(struct str text, int64_t *ps)
-{
-	int64_t tenths;
-	int rc = json_fixed(text, PS_DIGITS + 1, &tenths);
-
-	if (rc == OK)
-		*ps = tenths / 10 + (tenths % 10 >= 5) - (tenths % 10 <= -5);
-	return rc;
-}
-
 /* Of times since 1970 picoseconds do not fit: they count from the first one, in nanoseconds. */
 static int start_ps(struct reader *r, struct str text, int64_t *ps)
 {
 	int64_t ns;
-	int rc = duration_ps(text, ps);
+	int rc = json_nearest(text, PS_DIGITS, ps);
 
 	if (rc != E_LIMIT)
 		return rc;
-	rc = json_fixed(text, 3, &ns);
+	rc = json_nearest(text, 3, &ns);
 	if (rc < 0)
 		return rc;
 	if (!r->has_zero) {
@@ -180,7 +169,7 @@ static bool times_of(struct reader *r, struct xla_event *ev)
 		return false;
 	}
 	if (start_ps(r, r->v[TS], &ev->start_ps) < 0 ||
-		(has(r, DUR) && duration_ps(r->v[DUR], &ev->dur_ps) < 0)) {
+		(has(r, DUR) && json_nearest(r->v[DUR], PS_DIGITS, &ev->dur_ps) < 0)) {
 		lose(r, TRACE_BAD_NUMBER);
 		return false;
 	}

@@ -107,6 +107,44 @@ START_TEST(a_fixed_point_number_is_cut_towards_zero)
 }
 END_TEST
 
+START_TEST(the_nearest_number_is_the_even_one_of_two)
+{
+	static const struct {
+		const char *text;
+		int shift, rc;
+		int64_t v;
+	} cases[] = {
+		{ "5.4059999999999997", 3, OK, 5406 },
+		{ "0.30000000000000004", 3, OK, 300 },
+		{ "0.0004", 3, OK, 0 },
+		{ "0.0005", 3, OK, 0 },
+		{ "0.00050", 3, OK, 0 },
+		{ "0.000500000000000000000001", 3, OK, 1 },
+		{ "0.0015", 3, OK, 2 },
+		{ "-0.0015", 3, OK, -2 },
+		{ "-0.0025", 3, OK, -2 },
+		{ "0.00051", 3, OK, 1 },
+		{ "1767225600000110.1006", 3, OK, INT64_C(1767225600000110101) },
+		{ "1e-4", 3, OK, 0 },
+		{ "9e-4", 3, OK, 1 },
+		{ "9e-40", 3, OK, 0 },
+		{ "1234567", -3, OK, 1235 },
+		{ "9223372036854775.8074", 3, OK, INT64_MAX },
+		{ "9223372036854775.8075", 3, E_LIMIT, 0 },
+		{ "18446744073709551.6155", 3, E_LIMIT, 0 },
+		{ "0.5.5", 3, E_FORMAT, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		int64_t v = 0;
+
+		ck_assert_msg(json_nearest(str_of(cases[i].text), cases[i].shift, &v) == cases[i].rc, "%s",
+			cases[i].text);
+		ck_assert_msg(v == cases[i].v, "%s: %" PRId64, cases[i].text, v);
+	}
+}
+END_TEST
+
 START_TEST(a_double_is_read_however_long_its_text)
 {
 	double v = 0;
@@ -161,6 +199,7 @@ Suite *suite_num(void)
 	tcase_add_test(tc, whole_numbers_are_read_in_every_notation);
 	tcase_add_test(tc, unsigned_numbers_reach_two_to_the_64);
 	tcase_add_test(tc, a_fixed_point_number_is_cut_towards_zero);
+	tcase_add_test(tc, the_nearest_number_is_the_even_one_of_two);
 	tcase_add_test(tc, a_double_is_read_however_long_its_text);
 	tcase_add_test(tc, microseconds_with_three_decimals_are_nanoseconds_exactly);
 	suite_add_tcase(s, tc);

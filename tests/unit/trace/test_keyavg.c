@@ -39,6 +39,19 @@ START_TEST(time_of_children_is_no_self_time)
 }
 END_TEST
 
+/* 0.1 + 0.2 and the like: times of files that some tool took through a double. */
+START_TEST(times_are_taken_to_the_nearest_nanosecond)
+{
+	help_expect("{\"traceEvents\":["
+		    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1,"
+		    "\"ts\":0.30000000000000004,\"dur\":5.4059999999999997},"
+		    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\",\"pid\":1,\"tid\":1,"
+		    "\"ts\":0.3,\"dur\":\"5.4056\",\"args\":{\"External id\":1}}]}",
+		"a 0 0 1 0 5406 0 0\n"
+		"b 0 0 1 5406 5406 0 0\n");
+}
+END_TEST
+
 START_TEST(threads_are_trees_of_their_own)
 {
 	help_event(&b, "cpu_op", "a", 1, 0, 100, NULL);
@@ -440,6 +453,7 @@ Suite *suite_keyavg(void)
 
 	tcase_add_checked_fixture(tc, begin, over);
 	tcase_add_test(tc, time_of_children_is_no_self_time);
+	tcase_add_test(tc, times_are_taken_to_the_nearest_nanosecond);
 	tcase_add_test(tc, threads_are_trees_of_their_own);
 	tcase_add_test(tc, a_child_that_ends_a_nanosecond_late_is_no_child);
 	tcase_add_test(tc, of_equal_intervals_the_one_that_comes_first_is_the_parent);
