@@ -49,12 +49,14 @@ void intake_init(struct intake *in, struct trace *t, struct trace_report *report
 	for (unsigned i = 0; i < INTAKE_THREADS; i++)
 		in->recent[i].thread = INTERN_NONE;
 	buf_init(&in->text, JSON_LIMITS_TRACE.token_bytes * 4);
+	buf_init(&in->aside, JSON_LIMITS_TRACE.token_bytes);
 	buf_init(&in->dims, JSON_LIMITS_TRACE.token_bytes);
 }
 
 void intake_fini(struct intake *in)
 {
 	buf_fini(&in->text);
+	buf_fini(&in->aside);
 	buf_fini(&in->dims);
 }
 
@@ -63,8 +65,9 @@ void intake_begin(struct intake *in, uint64_t offset)
 	in->offset = offset;
 	in->seen = 0;
 	in->wants = true;
-	in->any = in->timed = in->instant = in->cat_known = in->bad_ts = in->bad_dur = false;
+	in->any = in->timed = in->instant = in->cat_known = in->bad_ts = in->bad_dur = in->name_aside = false;
 	in->start_ns = in->dur_ns = 0;
+	in->device = NULL;
 	in->later_name.p = in->later_cat.p = in->later_pid.p = in->later_tid.p = NULL;
 }
 
@@ -201,11 +204,31 @@ static uint32_t name_id(struct intake *in, struct str raw, bool plain)
 	return in->text.rc != OK ? INTERN_NONE : trace_names_id(&in->trace->names, buf_view(&in->text));
 }
 
+static void take_name(struct intake *in, struct str raw, bool plain)
+{
+	in->name_aside = !in->wants;
+	if (in->wants) {
+		in->name = name_id(in, raw, plain);
+		return;
+	}
+	in->aside_plain = plain;
+	buf_reset(&in->aside);
+	buf_str(&in->aside, raw);
+}
+
+static struct str unescaped(struct intake *in, struct str raw)
+{
+	buf_reset(&in->text);
+	json_unescape(raw, &in->text);
+	return in->text.rc == OK ? buf_view(&in->text) : STR("");
+}
+
 static void take_cat(struct intake *in, enum json_token tok, struct str raw)
 {
 	in->cat_known = tok == JSON_STRING && event_cat_parse(raw, &in->cat);
+	in->device = NULL;
 	if (in->trace->device == NULL && in->cat_known && in->cat != CAT_CPU_OP)
-		in->trace->device = event_cat_device(raw);
+		in->device = event_cat_device(raw);
 }
 
 static bool read_time(enum json_token tok, struct str raw, int64_t *ns)
@@ -234,13 +257,15 @@ void intake_take(struct intake *in, enum member m, enum json_token tok, struct s
 
 	if (tok == JSON_OBJECT || tok == JSON_ARRAY)
 		raw = STR("");
+	else if (!plain && tok == JSON_STRING && m != M_NAME)
+		raw = unescaped(in, raw);
 	in->seen |= bit;
 	switch (m) {
 	case M_PH: take_phase(in, tok, raw); break;
 	case M_CAT: take_cat(in, tok, raw); break;
 	case M_NAME:
 		if (tok == JSON_STRING)
-			in->name = name_id(in, raw, plain);
+			take_name(in, raw, plain);
 		else
 			in->seen &= ~bit;
 		break;
@@ -293,6 +318,8 @@ static void look_up(struct intake *in)
 		intake_take(in, M_CAT, JSON_STRING, in->later_cat, true);
 	if (in->later_name.p != NULL)
 		intake_take(in, M_NAME, JSON_STRING, in->later_name, true);
+	else if (in->name_aside && in->wants)
+		in->name = in->aside.rc != OK ? INTERN_NONE : name_id(in, buf_view(&in->aside), in->aside_plain);
 }
 
 /* ---- shapes */
@@ -443,6 +470,8 @@ void intake_finish(struct intake *in)
 	ev->name = in->name;
 	ev->thread = thread & (EVENT_THREADS_MAX - 1);
 	ev->cat = (unsigned)in->cat & 15;
+	if (in->device != NULL)
+		in->trace->device = in->device;
 	set_links(in, ev);
 	if (ev->cat == CAT_MEMCPY && intake_seen(in, M_COPIED))
 		count_copied(in);

@@ -50,18 +50,22 @@ struct intake_thread {
 struct intake {
 	struct trace *trace;
 	struct trace_report *report;
-	struct buf text; /* a name without its escapes */
+	struct buf text; /* a value without its escapes */
+	struct buf aside; /* a name that is wanted only if another ph comes */
 	struct buf dims; /* the inputs' shapes as far as they have come */
 	unsigned dims_depth;
 
 	uint64_t offset; /* of the event under way */
 	uint32_t seen;	 /* one bit a member */
 	bool any;	 /* it has members */
-	bool wants;	 /* further members are of use: not those of an event that is known to be of no kind that is kept */
+	bool wants;	 /* further members are of use: not those of an event that is known to be of no kind that is kept,
+			    unless it has another ph (the last of a key stands) */
 	bool timed;	 /* ph is X */
 	bool instant;	 /* ph is i, and those are wanted: an allocation may be one */
 	bool cat_known, bad_ts, bad_dur;
+	bool name_aside, aside_plain;
 	enum event_cat cat;
+	const char *device; /* that the category tells of, or NULL */
 	uint32_t name;
 	int64_t start_ns, dur_ns;
 	uint64_t ext, ext_lower, correlation;

@@ -54,6 +54,7 @@ struct quick {
 	struct intake *in;
 	const char *p; /* the text */
 	size_t n;
+	bool wants_again; /* the event has another ph behind the one for which its members were passed over */
 	size_t base, made;
 	struct json_mask_state state;
 	struct json_mask marks[MARKS];
@@ -339,12 +340,13 @@ static inline bool usual_ns(const struct number *num, int64_t *ns)
 }
 
 static bool literal_ends(const struct quick *q, size_t at, struct str word, enum json_token tok, size_t *end,
-	enum json_token *out)
+	enum json_token *out, struct str *raw)
 {
 	if (q->n - at <= word.n || memcmp(q->p + at, word.p, word.n) != 0)
 		return false;
 	*end = at + word.n;
 	*out = tok;
+	*raw = word;
 	return true; /* after_member refuses a longer word */
 }
 
@@ -404,9 +406,9 @@ static bool read_value(struct quick *q, size_t at, enum json_token *tok, struct 
 			return false;
 		*raw = between(q, at, *end);
 		return true;
-	case 't': return literal_ends(q, at, STR("true"), JSON_TRUE, end, tok);
-	case 'f': return literal_ends(q, at, STR("false"), JSON_FALSE, end, tok);
-	case 'n': return literal_ends(q, at, STR("null"), JSON_NULL, end, tok);
+	case 't': return literal_ends(q, at, STR("true"), JSON_TRUE, end, tok, raw);
+	case 'f': return literal_ends(q, at, STR("false"), JSON_FALSE, end, tok, raw);
+	case 'n': return literal_ends(q, at, STR("null"), JSON_NULL, end, tok, raw);
 	default:
 		if (!read_number(q, at, num, end))
 			return false;
@@ -444,6 +446,8 @@ static void take_plain(struct quick *q, enum member m, enum json_token tok, stru
 {
 	if (q->in->wants)
 		intake_take_plain(q->in, m, tok, raw);
+	else if (m == M_PH)
+		q->wants_again = true;
 }
 
 /* May the phrase that a way leads to stand here? By its end, which is where phrases that start alike differ. */
@@ -682,7 +686,7 @@ static inline bool take_value(struct quick *q, struct place *pl, struct phrase *
 	enum json_token tok;
 	size_t end;
 
-	if (m == MEMBERS || !q->in->wants)
+	if (m == MEMBERS || (!q->in->wants && m != M_PH))
 		return pass_value(q, pl, ph);
 	if (digit(byte(q, pl->at)) <= 9) {
 		if (!read_number(q, pl->at, &num, &end))
@@ -710,6 +714,7 @@ static bool read_event(struct quick *q, size_t at, size_t *end)
 	struct place pl = { .at = at, .phrase = q->phrases, .first = true }, aside;
 	struct phrase learned;
 
+	q->wants_again = false;
 	for (;;) {
 		struct phrase *ph = follow(q, &pl);
 
@@ -728,7 +733,7 @@ static bool read_event(struct quick *q, size_t at, size_t *end)
 	}
 	*end = pl.at;
 	q->in->any = pl.any;
-	return pl.any && marks_up_to(q, pl.at) && !is_odd(q, at, pl.at);
+	return pl.any && !q->wants_again && marks_up_to(q, pl.at) && !is_odd(q, at, pl.at);
 }
 
 /* From behind a value, or the array's start, to the next event's '{'. */

@@ -61,6 +61,7 @@ struct trace_reader {
 	bool has_object; /* at least one event was an object */
 	uint64_t last_error; /* offset of the last text that was no JSON */
 	struct intake in; /* the event under way */
+	struct buf key;	  /* without its escapes */
 	struct quick *quick;
 };
 
@@ -72,6 +73,7 @@ struct trace_reader *trace_reader_new(uint64_t max_events)
 	r->trace = mem_get(sizeof(*r->trace));
 	trace_init(r->trace, max_events);
 	intake_init(&r->in, r->trace, &r->report);
+	buf_init(&r->key, JSON_LIMITS_TRACE.token_bytes * 4);
 	r->quick = quick_new(json_mask_best());
 	r->last_error = UINT64_MAX;
 	return r;
@@ -101,6 +103,7 @@ void trace_reader_free(struct trace_reader *r)
 	json_reader_free(r->json);
 	trace_free(r->trace);
 	intake_fini(&r->in);
+	buf_fini(&r->key);
 	quick_free(r->quick);
 	mem_free(r);
 }
@@ -163,6 +166,16 @@ static enum place header_place(struct trace_reader *r, struct str key)
 	return IN_HEADER;
 }
 
+/* A key as it is meant, which nearly always is as it stands. */
+static struct str key_of(struct trace_reader *r, const struct json_value *v)
+{
+	if (v->plain)
+		return v->raw;
+	buf_reset(&r->key);
+	json_unescape(v->raw, &r->key);
+	return r->key.rc == OK ? buf_view(&r->key) : v->raw;
+}
+
 /* ---- tokens by place */
 static bool opens(enum json_token tok)
 {
@@ -195,7 +208,7 @@ static void in_header(struct trace_reader *r, enum json_token tok, const struct 
 		r->place = AT_END;
 		return;
 	}
-	r->place = header_place(r, v->raw);
+	r->place = header_place(r, key_of(r, v));
 	if (r->place == IN_HEADER)
 		json_skip(r->json);
 }
@@ -218,7 +231,7 @@ static void in_distributed(struct trace_reader *r, enum json_token tok, const st
 		if (tok == JSON_ARRAY)
 			json_skip(r->json);
 		r->place = IN_HEADER;
-	} else if (str_eq(v->raw, STR("rank"))) {
+	} else if (str_eq(key_of(r, v), STR("rank"))) {
 		r->place = RANK_VALUE;
 	} else {
 		json_skip(r->json);
@@ -268,7 +281,7 @@ static void in_event(struct trace_reader *r, enum json_token tok, const struct j
 		return;
 	}
 	r->in.any = true;
-	r->member = r->in.wants ? member_of_event(v->raw) : MEMBERS;
+	r->member = member_of_event(key_of(r, v));
 	if (r->member == MEMBERS)
 		json_skip(r->json);
 	else
@@ -292,7 +305,7 @@ static void in_args(struct trace_reader *r, enum json_token tok, const struct js
 		r->place = IN_EVENT;
 		return;
 	}
-	r->member = member_of_args(&r->in, v->raw);
+	r->member = member_of_args(&r->in, key_of(r, v));
 	if (r->member == MEMBERS)
 		json_skip(r->json);
 	else

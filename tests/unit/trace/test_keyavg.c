@@ -52,6 +52,29 @@ START_TEST(times_are_taken_to_the_nearest_nanosecond)
 }
 END_TEST
 
+START_TEST(of_a_key_written_twice_the_last_stands)
+{
+	help_expect("{\"traceEvents\":["
+		    "{\"ph\":\"M\",\"name\":\"not this\",\"name\":\"a\",\"ts\":{},\"pid\":1,\"tid\":1,\"cat\":\"cpu_op\",\"ts\":1,"
+		    "\"dur\":99,\"dur\":5,\"ph\":\"X\"},"
+		    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":3,\"dur\":1,\"ph\":\"i\"}]}",
+		"a 0 0 1 5000 5000 0 0\n");
+}
+END_TEST
+
+START_TEST(keys_and_values_mean_what_their_escapes_say)
+{
+	help_expect("{\"trace\\u0045vents\":["
+		    "{\"\\u0070h\":\"\\u0058\",\"c\\u0061t\":\"cpu\\u005fop\",\"na\\u006de\":\"a\",\"pid\":\"\\u0031\",\"tid\":1,"
+		    "\"ts\":\"\\u0031\",\"dur\":5,\"args\":{\"External\\u0020id\":4}},"
+		    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\",\"pid\":\"1\",\"tid\":1,\"ts\":2,\"dur\":1},"
+		    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":9,\"dur\":2,\"args\":{\"External id\":4}}]}",
+		"a 0 0 1 4000 5000 2000 2000\n"
+		"b 0 0 1 1000 1000 0 0\n"
+		"k 1 0 1 0 0 2000 2000\n");
+}
+END_TEST
+
 START_TEST(threads_are_trees_of_their_own)
 {
 	help_event(&b, "cpu_op", "a", 1, 0, 100, NULL);
@@ -454,6 +477,8 @@ Suite *suite_keyavg(void)
 	tcase_add_checked_fixture(tc, begin, over);
 	tcase_add_test(tc, time_of_children_is_no_self_time);
 	tcase_add_test(tc, times_are_taken_to_the_nearest_nanosecond);
+	tcase_add_test(tc, of_a_key_written_twice_the_last_stands);
+	tcase_add_test(tc, keys_and_values_mean_what_their_escapes_say);
 	tcase_add_test(tc, threads_are_trees_of_their_own);
 	tcase_add_test(tc, a_child_that_ends_a_nanosecond_late_is_no_child);
 	tcase_add_test(tc, of_equal_intervals_the_one_that_comes_first_is_the_parent);

@@ -120,6 +120,10 @@ static const char *const events[] = {
 	"{}",
 	"{\"ph\":\"X\",\"cat\":\"kernel\",\"cat\":5,\"name\":\"text\",\"name\":1,\"ts\":1,\"dur\":1}",
 	"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#7\",\"pid\":1,\"tid\":2,\"ts\":90,\"dur\":100,\"more\":[{}]}",
+	"{\"ph\":\"M\",\"name\":\"late\",\"ts\":1,\"dur\":2,\"cat\":\"cpu_op\",\"pid\":1,\"tid\":2,\"ph\":\"X\"}",
+	"{\"\\u0070h\":\"\\u0058\",\"c\\u0061t\":\"cpu\\u005fop\",\"name\":\"escaped\",\"ts\":\"\\u0031\",\"dur\":2,"
+	"\"args\":{\"External\\u0020id\":12}}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"nowhere\",\"pid\":null,\"tid\":true,\"ts\":5,\"dur\":0.00059}",
 	"17",
 };
 
@@ -160,6 +164,50 @@ static bool quick_is_slow(struct rand_gen *g, size_t size, void *arg)
 START_TEST(both_ways_of_reading_agree_whatever_is_in_the_file)
 {
 	prop_check("both ways of reading agree", 600, 60, quick_is_slow, NULL);
+}
+END_TEST
+
+static const char *const members[] = {
+	"ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "External id", "external id", "correlation", "Input Dims",
+	"Bytes", "Device Type", "bytes", "else",
+};
+static const char *const values[] = {
+	"null", "true", "false", "7", "-7", "1.5e1", "\"X\"", "\"\"", "\"\\u0058\"", "[]", "[7]", "[[\"a\"], 1]", "{}", "{\"a\":1}",
+};
+
+/* Before all of a usual event, and behind it: the last of a key stands. */
+START_TEST(any_value_of_any_member_is_read_alike)
+{
+	struct buf text;
+
+	buf_init(&text, 1 << 20);
+	for (size_t i = 0; i < COUNT(members) * COUNT(values); i++) {
+		const char *member = members[i / COUNT(values)], *value = values[i % COUNT(values)];
+
+		for (int behind = 0; behind < 2; behind++) {
+			buf_reset(&text);
+			buf_text(&text, "{\"traceEvents\":[");
+			for (int twice = 0; twice < 2; twice++) { /* the second goes by what the first taught */
+				buf_text(&text, twice ? ",{" : "{");
+				if (!behind)
+					buf_fmt(&text, "\"%s\": %s,", member, value);
+				buf_text(&text, "\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"pid\":1,\"tid\":2,\"ts\":3,"
+						"\"dur\":4,\"args\":{");
+				if (!behind)
+					buf_fmt(&text, "\"%s\": %s,", member, value);
+				buf_text(&text, "\"External id\":5,\"Record function id\":0");
+				if (behind)
+					buf_fmt(&text, ",\"%s\": %s},\"%s\": %s", member, value, member, value);
+				else
+					buf_byte(&text, '}');
+				buf_byte(&text, '}');
+			}
+			buf_fill(&text, ' ', 200); /* so that all of it is compared with what was learned */
+			buf_text(&text, "]}");
+			ck_assert_msg(all_agree(buf_view(&text), text.n), "%s: %s", member, value);
+		}
+	}
+	buf_fini(&text);
 }
 END_TEST
 
@@ -294,6 +342,7 @@ Suite *suite_quick(void)
 	tcase_add_test(tc, usual_events_are_read_the_quick_way);
 	tcase_add_test(tc, a_text_that_ends_anywhere_teaches_nothing_wrong);
 	tcase_add_test(tc, both_ways_of_reading_agree_whatever_is_in_the_file);
+	tcase_add_test(tc, any_value_of_any_member_is_read_alike);
 	tcase_add_test(tc, a_long_trace_is_read_alike_in_blocks);
 	tcase_add_test(tc, shapes_and_allocations_cut_at_any_byte_are_the_same);
 	tcase_add_test(tc, a_back_slash_outside_of_strings_is_read_alike);
