@@ -14,6 +14,7 @@
 #include "agent/quarantine.h"
 #include "agent/ship.h"
 #include "agent/spool.h"
+#include "agent/vllm.h"
 #include "agent/watch_source.h"
 #include "agent/xla.h"
 #include "base/clock.h"
@@ -151,6 +152,14 @@ static int open_xla(struct agent *a, struct source *out, struct err *e)
 	return rc;
 }
 
+static int open_vllm(struct agent *a, struct source *out, struct err *e)
+{
+	const struct vllm_settings s = { .conf = &a->conf.vllm, .plan = a->plan, .state_dir = a->conf.state_dir,
+		.keep_files = (size_t)a->conf.keep_files };
+
+	return vllm_open(out, &s, e);
+}
+
 static int open_watch(struct agent *a, struct source *out, struct err *e)
 {
 	return watch_source_open(out, &a->conf, a->options.once, e);
@@ -168,6 +177,7 @@ static const struct source_row {
 	unsigned flags;
 } source_rows[] = {
 	{ open_kineto, ROW_EARLY },
+	{ open_vllm, 0 },
 	{ open_watch, ROW_ONCE | ROW_ANEW },
 	{ open_xla, 0 },
 };

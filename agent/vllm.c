@@ -20,7 +20,7 @@
 
 enum { VLLM_MAGIC = 0x764c4c4d, TASKS_MAX = 4, TRACES_MAX = VLLM_SERVERS_MAX * VLLM_FOUND_MAX, STOPS_MAX = 20, STOP_MAX_FACTOR = 60 };
 
-static const int64_t look_every_ns = NS_PER_S;
+static const int64_t look_every_ns = 10 * NS_PER_S; /* the plan forgets whom it has not seen for a minute */
 static const int64_t stop_first_ns = NS_PER_S;
 /* So long after a window was given up its traces may still come. */
 static const int64_t late_max_ns = NS_PER_HOUR;
@@ -63,6 +63,8 @@ struct server {
 	bool gone;	       /* no longer in the configuration: only what is owed is done */
 	struct errands *errands;
 	enum state state;
+	uint64_t worker; /* the plan's id; 0: it has no room */
+	bool was_inside; /* it may have profiled since the last sample */
 	bool asked;	  /* a look at its metrics is out */
 	uint64_t order;	  /* 0: none, or it has been ended */
 	int64_t started_ns, since_ns; /* wall: of its window; of what may come late, 0 for nothing */
@@ -94,6 +96,7 @@ VEC(traces, struct trace *);
 struct vllm {
 	uint32_t magic;
 	struct plan *plan;
+	struct cost *cost;
 	char *journal_dir, *bad_dir;
 	size_t keep_files;
 	int64_t metrics_ns, stop_first_ns;
@@ -272,6 +275,8 @@ static void take_traces(struct vllm *v, struct server *s, const struct vllm_task
 		add_trace(v, s, *path, t->found.traces.n > 1);
 	s->since_ns = 0;
 	s->state = READING;
+	if (s->order != 0)
+		plan_over(v->plan, s->order); /* others need not wait for its traces to be read */
 }
 
 static void take_raw(struct vllm *v, const struct server *s, const struct vllm_task *t)
@@ -295,6 +300,7 @@ static void owe_stop(struct vllm *v, struct server *s, const struct vllm_task *t
 	}
 	end_order(v, s, false, t->end, now_ns);
 	s->state = OWES_STOP;
+	s->was_inside = true;
 	s->stop_due_ns = now_ns + http_backoff_ns(s->stops, v->stop_first_ns, STOP_MAX_FACTOR * v->stop_first_ns, rand_unit(&v->rand));
 	if (s->stops < STOPS_MAX || t->status < 500)
 		return;
@@ -331,12 +337,17 @@ static void take_window(struct vllm *v, struct server *s, const struct vllm_task
 	end_order(v, s, false, t->end, now_ns);
 }
 
-static void take_sample(struct server *s, const struct vllm_task *t)
+static void take_sample(struct vllm *v, struct server *s, const struct vllm_sample *sample)
 {
-	if (t->n_samples == 0)
-		return;
-	s->sample = t->samples[t->n_samples - 1];
+	const struct vllm_metrics *m = &sample->m;
+
+	s->sample = *sample;
+	s->sample.inside |= s->was_inside;
 	s->has_sample = true;
+	s->was_inside = s->state == OWES_STOP;
+	if (v->cost != NULL && s->worker != 0 && m->known[VLLM_ITERATIONS] && m->value[VLLM_ITERATIONS] < (double)INT64_MAX)
+		cost_add(v->cost, s->worker, COST_ITERATIONS, &(struct cost_sample){ sample->mono_ns,
+			(uint64_t)m->value[VLLM_ITERATIONS], s->sample.inside });
 }
 
 static void take_tasks(struct vllm *v, struct server *s, int64_t now_ns)
@@ -346,7 +357,8 @@ static void take_tasks(struct vllm *v, struct server *s, int64_t now_ns)
 	while (s->errands != NULL && (er = errands_fetch(s->errands)) != NULL) {
 		struct vllm_task *t = (struct vllm_task *)er;
 
-		take_sample(s, t);
+		for (size_t i = 0; i < t->n_samples; i++)
+			take_sample(v, s, &t->samples[i]);
 		if (t->kind == VLLM_METRICS)
 			s->asked = false;
 		else
@@ -357,7 +369,7 @@ static void take_tasks(struct vllm *v, struct server *s, int64_t now_ns)
 
 /* ---- the plan */
 
-static void tell_plan(struct vllm *v, const struct server *s, int64_t now_ns, int64_t wall_ns)
+static void tell_plan(struct vllm *v, struct server *s, int64_t now_ns, int64_t wall_ns)
 {
 	const struct vllm_server_conf *c = &s->link.server;
 	struct plan_worker w = { .source = vllm_source.name, .idle = s->state == IDLE };
@@ -366,7 +378,7 @@ static void tell_plan(struct vllm *v, const struct server *s, int64_t now_ns, in
 	str_copy_to(str_of(c->service[0] == '\0' ? "unknown" : c->service), w.service, sizeof(w.service));
 	str_copy_to(str_of(c->deploy), w.deploy, sizeof(w.deploy));
 	str_copy_to(str_of(c->worker), w.worker, sizeof(w.worker));
-	(void)plan_seen(v->plan, &w, now_ns, wall_ns); /* a full plan counts it */
+	s->worker = plan_seen(v->plan, &w, now_ns, wall_ns); /* a full plan counts it */
 }
 
 static struct server *server_of(const struct vllm *v, const char *url)
@@ -650,6 +662,7 @@ int vllm_open(struct source *out, const struct vllm_settings *s, struct err *e)
 
 	v->magic = VLLM_MAGIC;
 	v->plan = s->plan;
+	v->cost = s->cost;
 	v->journal_dir = path_in(s->state_dir, "vllm");
 	v->bad_dir = path_in(s->state_dir, "bad");
 	v->keep_files = s->keep_files;

@@ -60,7 +60,7 @@ static int ask(struct work *w, const char *method, const char *path, int64_t tot
 }
 
 /* What the server has done so far; it need not tell. */
-static int sample(struct work *w)
+static int sample(struct work *w, bool inside)
 {
 	struct vllm_task *t = w->t;
 	const struct http_answer *an;
@@ -70,6 +70,7 @@ static int sample(struct work *w)
 		struct vllm_sample *s = &t->samples[t->n_samples++];
 
 		s->mono_ns = clock_mono_ns();
+		s->inside = inside;
 		vllm_metrics_read(buf_view(&an->body), &s->m);
 	}
 	return status;
@@ -125,7 +126,7 @@ static enum start start(struct work *w)
 	struct vllm_task *t = w->t;
 	const struct http_answer *an;
 
-	if (sample(w) < 0) {
+	if (sample(w, false) < 0) {
 		t->end = thread_stopping(w->thread) ? VLLM_CUT : VLLM_UNREACHABLE;
 		return START_NOT;
 	}
@@ -227,15 +228,11 @@ static void do_window(struct work *w)
 	}
 	if (t->since_ns == 0 || t->since_ns > t->started_ns)
 		t->since_ns = t->started_ns;
-	if (st == START_BEGAN) {
-		t->began_ns = clock_mono_ns();
+	if (st == START_BEGAN)
 		(void)thread_sleep(w->thread, t->duration_ns);
-		t->ended_ns = clock_mono_ns();
-		(void)sample(w);
-		err_clear(&t->err);
-	}
 	if (!stop(w, st == START_BEGAN))
 		return;
+	(void)sample(w, true);
 	if (st == START_BEGAN)
 		find(w);
 	if (t->end != VLLM_TAKEN && t->end != VLLM_CUT)
@@ -265,7 +262,7 @@ static void task_run(struct errand *er, struct thread *thread)
 		return;
 	}
 	switch (t->kind) {
-	case VLLM_METRICS: t->status = sample(&w); break;
+	case VLLM_METRICS: t->status = sample(&w, false); break;
 	case VLLM_WINDOW: do_window(&w); break;
 	case VLLM_STOP:
 	case VLLM_FIND: do_rest(&w); break;

@@ -1,7 +1,7 @@
 /* vllm_task.h — one errand with a vLLM server, on a thread of the server's own:
  *
  *	VLLM_METRICS   GET /metrics
- *	VLLM_WINDOW    GET /metrics ─ note it down ─ POST /start_profile ─ wait ─ GET /metrics ─ POST /stop_profile ─ find traces
+ *	VLLM_WINDOW    GET /metrics ─ note it down ─ POST /start_profile ─ wait ─ POST /stop_profile ─ GET /metrics ─ find traces
  *	VLLM_STOP      POST /stop_profile, owed since a window's was not answered ─ find traces
  *	VLLM_FIND      find traces, of a window that an agent before this one had stopped
  *
@@ -53,6 +53,7 @@ struct vllm_link {
 
 struct vllm_sample {
 	int64_t mono_ns;
+	bool inside; /* it profiled at some moment since the sample before */
 	struct vllm_metrics m;
 };
 
@@ -72,7 +73,6 @@ struct vllm_task {
 	int status;	   /* of the answer that decided; 0: none */
 	bool stop_owed;	   /* it may be profiling: a VLLM_STOP must follow, whatever end says */
 	bool noted;	   /* an entry of the journal stands */
-	int64_t began_ns, ended_ns; /* mono, between start's answer and stop; 0: there was no window */
 	struct vllm_sample samples[VLLM_SAMPLES_MAX];
 	size_t n_samples;
 	struct vllm_found found; /* complete where end is VLLM_TAKEN or VLLM_UNDECODED */

@@ -55,6 +55,12 @@ void plan_end(struct plan *p, uint64_t order, bool taken, const char *end, int64
 	f->ends[f->n_ends++] = (struct fake_order_end){ taken, end };
 }
 
+void plan_over(struct plan *p, uint64_t order)
+{
+	(void)p;
+	ck_assert_uint_eq(order, fake_plan.out);
+}
+
 void plan_unsent(struct plan *p, uint64_t order, int64_t now_ns)
 {
 	fake_plan.unsent++;

@@ -488,7 +488,62 @@ START_TEST(an_agent_ends_soon_also_where_the_server_hangs)
 }
 END_TEST
 
-START_TEST(what_it_has_done_is_sampled_around_a_window_and_between)
+START_TEST(the_sample_behind_a_window_says_that_one_was_under_way)
+{
+	struct vllm_sample s;
+
+	fake_plan.wanted = 1;
+	open_it();
+	run_until_ends(1);
+	ck_assert(vllm_last_sample(&src, url, &s));
+	ck_assert(s.inside);
+	ck_assert_int_eq(fake_vllm.metrics, 3); /* at once, before the start, after the stop */
+	ck_assert(s.m.value[VLLM_ITERATIONS] == 30);
+}
+END_TEST
+
+START_TEST(links_are_not_followed_and_sidecars_are_no_traces)
+{
+	struct vllm_found f;
+
+	folder_write("secret.json", STR("{}"));
+	ck_assert_int_eq(file_make_dirs(folder_path("elsewhere"), 0755, NULL), OK);
+	folder_write("elsewhere/a.json", STR("{}"));
+	ck_assert_int_eq(symlink(folder_path("secret.json"), folder_path("traces/l.json")), 0);
+	ck_assert_int_eq(symlink(folder_path("elsewhere"), folder_path("traces/dir")), 0);
+	folder_write("traces/b.json.gz.meta.json", STR("{}"));
+	folder_write("traces/b.json.gz", STR("{}"));
+	folder_write("traces/.hidden.json", STR("{}"));
+	vllm_find(folder_path("traces"), 0, &f);
+	ck_assert_uint_eq(f.traces.n, 1);
+	ck_assert_str_eq(f.traces.v[0], folder_path("traces/b.json.gz"));
+	vllm_found_fini(&f);
+	vllm_find(folder_path("traces"), clock_wall_ns() + NS_PER_S, &f);
+	ck_assert_uint_eq(f.traces.n + f.signature, 0);
+	vllm_found_fini(&f);
+	vllm_find(folder_path("nowhere"), 0, &f);
+	ck_assert_uint_eq(f.traces.n + f.signature, 0);
+	vllm_found_fini(&f);
+}
+END_TEST
+
+START_TEST(a_folder_of_endless_files_is_left_after_so_many)
+{
+	struct vllm_found f;
+	char name[64];
+
+	for (int i = 0; i < VLLM_FOUND_MAX + 5; i++) {
+		snprintf(name, sizeof(name), "traces/%d.json", i);
+		folder_write(name, STR("{}"));
+	}
+	vllm_find(folder_path("traces"), 0, &f);
+	ck_assert_uint_eq(f.traces.n, VLLM_FOUND_MAX);
+	ck_assert(f.too_many);
+	vllm_found_fini(&f);
+}
+END_TEST
+
+START_TEST(what_it_has_done_is_sampled_between_windows)
 {
 	struct vllm_sample s;
 
@@ -497,6 +552,7 @@ START_TEST(what_it_has_done_is_sampled_around_a_window_and_between)
 	run_for_ms(300);
 	ck_assert(vllm_last_sample(&src, url, &s));
 	ck_assert(s.m.known[VLLM_ITERATIONS] && s.m.value[VLLM_ITERATIONS] >= 20);
+	ck_assert(!s.inside);
 	ck_assert(!vllm_last_sample(&src, "http://elsewhere", &s));
 }
 END_TEST
@@ -613,7 +669,10 @@ Suite *suite_vllm(void)
 	tcase_add_test(t, what_only_neuron_explorer_decodes_is_said_to_be_so);
 	tcase_add_test(t, the_token_of_its_file_is_sent_and_no_other);
 	tcase_add_test(t, a_trace_is_taken_when_it_is_whole);
-	tcase_add_test(t, what_it_has_done_is_sampled_around_a_window_and_between);
+	tcase_add_test(t, the_sample_behind_a_window_says_that_one_was_under_way);
+	tcase_add_test(t, what_it_has_done_is_sampled_between_windows);
+	tcase_add_test(t, links_are_not_followed_and_sidecars_are_no_traces);
+	tcase_add_test(t, a_folder_of_endless_files_is_left_after_so_many);
 	tcase_add_test(t, without_servers_and_notes_there_is_no_source);
 	suite_add_tcase(s, t);
 	t = tcase_create("failures");
