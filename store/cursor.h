@@ -21,6 +21,7 @@ enum cursor_list {
 	CURSOR_HOSTS,
 	CURSOR_DEPLOYS,
 	CURSOR_ALERTS,
+	CURSOR_CAPTURES,
 };
 
 struct cursor {

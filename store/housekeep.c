@@ -94,6 +94,12 @@ static const struct {
 	{ "DELETE FROM alert WHERE id IN (SELECT id FROM alert WHERE updated_ns < ?"
 	  " AND state NOT IN ('pending', 'firing') LIMIT ?)",
 		false },
+	{ "DELETE FROM capture WHERE id IN (SELECT id FROM capture WHERE created_ns < ? AND ended_ns <> 0 LIMIT ?)", false },
+	/* of those: the time is no matter */
+	{ "DELETE FROM capture_target WHERE (capture, host, service, source, worker) IN (SELECT capture, host, service,"
+	  " source, worker FROM capture_target t WHERE ? IS NOT NULL AND NOT EXISTS"
+	  " (SELECT 1 FROM capture c WHERE c.id = t.capture) LIMIT ?)",
+		false },
 };
 
 /* ---- size */

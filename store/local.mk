@@ -1,6 +1,7 @@
 noinst_LIBRARIES += store/libstore.a
 store_libstore_a_SOURCES = \
 	store/alerts.c \
+	store/captures.c \
 	store/codec.c store/codec.h \
 	store/cursor.c store/cursor.h \
 	store/db.c store/db.h \

@@ -15,6 +15,10 @@
  *   deploy      deploys as announced
  *   alert       alerts, by their fingerprint
  *   room        empty; written to and emptied again to see whether the disk has room
+ *   lease       leases that agents have or may have: by their ids; a row goes when its lease ends
+ *   capture     windows that were asked for; ended_ns 0 is open; hosts and workers are lists of texts (codec.h), empty for any
+ *   capture_target  their workers, each with the state it is in
+ *   capture_policy  one row: the kill switch
  */
 #include "store/schema.h"
 
@@ -67,8 +71,29 @@ static const char schema_v1[] =
 	"CREATE INDEX alert_started ON alert (started_ns, id);"
 	"CREATE TABLE room (row INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;";
 
+static const char schema_v2[] =
+	"CREATE TABLE lease (id TEXT PRIMARY KEY, agent TEXT NOT NULL, capture TEXT NOT NULL, host TEXT NOT NULL,"
+	" service TEXT NOT NULL, source TEXT NOT NULL, worker TEXT NOT NULL, duration_ns INTEGER NOT NULL,"
+	" iterations INTEGER NOT NULL, granted_ns INTEGER NOT NULL, begin_ns INTEGER NOT NULL,"
+	" until_ns INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE capture (id TEXT PRIMARY KEY, created_ns INTEGER NOT NULL, expires_ns INTEGER NOT NULL,"
+	" join_ns INTEGER NOT NULL, ended_ns INTEGER NOT NULL, service TEXT NOT NULL, source TEXT NOT NULL,"
+	" hosts BLOB NOT NULL, workers BLOB NOT NULL, duration_ns INTEGER NOT NULL, iterations INTEGER NOT NULL,"
+	" reason TEXT NOT NULL, alert TEXT NOT NULL) STRICT;"
+	"CREATE INDEX capture_created ON capture (created_ns, id);"
+	"CREATE INDEX capture_open ON capture (created_ns) WHERE ended_ns = 0;"
+
+	"CREATE TABLE capture_target (capture TEXT NOT NULL, host TEXT NOT NULL, service TEXT NOT NULL,"
+	" source TEXT NOT NULL, worker TEXT NOT NULL, state TEXT NOT NULL, lease TEXT NOT NULL, end TEXT NOT NULL,"
+	" window TEXT NOT NULL, PRIMARY KEY (capture, host, service, source, worker)) STRICT, WITHOUT ROWID;"
+
+	"CREATE TABLE capture_policy (row INTEGER PRIMARY KEY CHECK (row = 1), paused INTEGER NOT NULL,"
+	" reason TEXT NOT NULL, changed_ns INTEGER NOT NULL) STRICT;"
+	"INSERT INTO capture_policy VALUES (1, 0, '', 0);";
+
 /* schema_steps[n] brings version n to n + 1. */
-static const char *const schema_steps[] = { schema_v1 };
+static const char *const schema_steps[] = { schema_v1, schema_v2 };
 _Static_assert(COUNT(schema_steps) == SCHEMA_VERSION, "one step a version");
 
 static int schema_known(struct db *db, const char *path, int64_t version, struct err *e)

@@ -1,4 +1,4 @@
-/* store.h — what is remembered: windows, deploys, alerts; and the questions that can be asked of it.
+/* store.h — what is remembered: windows, deploys, alerts, leases and captures; and the questions that can be asked of it.
  * One interface, engines behind it (SQLite now), one conformance suite over the interface (tests/unit/store).
  *
  * Every call blocks and may be made from any thread but an event loop. Answers live in the arena the caller gives
@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/metric.h"
 #include "profile/alert.h"
+#include "profile/capture.h"
 #include "profile/query.h"
 #include "profile/window.h"
 
@@ -56,6 +57,9 @@ int store_put_deploy(
 	struct store *st, const struct deploy *d, struct err *e) MUST_USE; /* announces; repeats update */
 int store_put_alert(
 	struct store *st, const struct alert *a, struct err *e) MUST_USE; /* by id: new or replaced */
+
+/* All of it or nothing. Leases and captures by their ids: a repeat replaces. A target that has ended stays as it ended. */
+int store_put_captures(struct store *st, const struct capture_changes *c, struct err *e) MUST_USE;
 
 /* Drops what is past retention and over the size cap. now_ns: wall. */
 int store_housekeep(struct store *st, int64_t now_ns, struct err *e) MUST_USE;
@@ -147,6 +151,25 @@ int store_alerts(struct store *st, const struct query *q, bool any_state, enum a
 	struct arena *a, struct alert_list *out, struct err *e) MUST_USE;
 int store_alert(struct store *st, struct str id, struct arena *a, struct alert *out,
 	struct err *e) MUST_USE; /* E_NOT_FOUND */
+
+struct capture_list { /* newest created_ns first; targets by host, service, source and worker */
+	struct capture *v;
+	size_t n;
+	struct str next;
+};
+/* service of the query counts: named by the capture, or one of its targets'. open_only: those that have not ended, all of them
+ * in one page. */
+int store_captures(struct store *st, const struct query *q, bool open_only, struct arena *a, struct capture_list *out,
+	struct err *e) MUST_USE;
+int store_capture(struct store *st, struct str id, struct arena *a, struct capture *out,
+	struct err *e) MUST_USE; /* E_NOT_FOUND */
+
+struct lease_list {
+	struct lease *v;
+	size_t n;
+};
+int store_leases(struct store *st, struct arena *a, struct lease_list *out, struct err *e) MUST_USE;
+int store_capture_policy(struct store *st, struct arena *a, struct capture_policy *out, struct err *e) MUST_USE;
 
 /* Can it be written to? OK, or why not (E_FULL after a write failed for want of space, until one succeeds or there is
  * room again). For /-/ready. */

@@ -6,6 +6,7 @@ endif
 tests_unit_store_test_store_SOURCES = \
 	tests/unit/store/main.c \
 	tests/unit/store/test_alerts.c \
+	tests/unit/store/test_captures.c \
 	tests/unit/store/test_codec.c \
 	tests/unit/store/test_cursor.c \
 	tests/unit/store/test_db.c \
@@ -17,5 +18,6 @@ tests_unit_store_test_store_SOURCES = \
 	tests/unit/store/test_trend.c \
 	tests/unit/store/test_windows.c \
 	tests/unit/store/test_writer.c \
+	tests/unit/store/v1.h \
 	tests/unit/store/world.c tests/unit/store/world.h
 tests_unit_store_test_store_LDADD = $(LINK_STORE)
