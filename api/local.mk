@@ -5,9 +5,14 @@ api_libapi_a_SOURCES = \
 	api/call.h \
 	api/compare.c \
 	api/deploys.c \
+	api/desk.c api/desk.h \
 	api/health.c \
 	api/hosts.c \
 	api/ingest.c \
+	api/lease_ask.c \
+	api/lease_inside.h \
+	api/lease_show.c \
+	api/lease_table.c api/lease_table.h \
 	api/metrics.c \
 	api/page.c \
 	api/param.c api/param.h \
