@@ -12,7 +12,7 @@
 
 #define API_MAGIC UINT32_C(0x61706920)
 
-enum need { NEED_NOTHING, NEED_READ, NEED_WRITE, NEEDS };
+enum need { NEED_NOTHING, NEED_READ, NEED_INGEST, NEED_ADMIN, NEEDS };
 
 #define P(id) PARAM_BIT(PARAM_##id)
 #define P_PAGE (P(LIMIT) | P(CURSOR))
@@ -20,23 +20,30 @@ enum need { NEED_NOTHING, NEED_READ, NEED_WRITE, NEEDS };
 
 static const struct route {
 	enum http_method method;
-	const char *path; /* one that ends in a slash (but "/") takes one more segment as the call's tail */
+	const char *path; /* a segment {id} is any text, the call's tail */
 	enum need need;
 	uint32_t params;
 	api_fn *run;
 } routes[] = {
-	{ HTTP_POST, "/api/v1/windows", NEED_WRITE, 0, ingest_post },
+	{ HTTP_POST, "/api/v1/windows", NEED_INGEST, 0, ingest_post },
 	{ HTTP_GET, "/api/v1/services", NEED_READ, P(SERVICE) | P_PAGE, services_get },
 	{ HTTP_GET, "/api/v1/hosts", NEED_READ, P(SERVICE) | P(DEPLOY) | P(HOST) | P_PAGE, hosts_get },
 	{ HTTP_GET, "/api/v1/deploys", NEED_READ, P(SERVICE) | P(DEPLOY) | P_PAGE, deploys_get },
-	{ HTTP_POST, "/api/v1/deploys", NEED_WRITE, 0, deploys_post },
+	{ HTTP_POST, "/api/v1/deploys", NEED_INGEST, 0, deploys_post },
 	{ HTTP_GET, "/api/v1/windows", NEED_READ, P_WINDOWS | P(ORDER) | P_PAGE, windows_get },
-	{ HTTP_GET, "/api/v1/windows/", NEED_READ, 0, window_get },
+	{ HTTP_GET, "/api/v1/windows/{id}", NEED_READ, 0, window_get },
 	{ HTTP_GET, "/api/v1/top", NEED_READ, P_WINDOWS | P(KIND) | P(OP) | P_PAGE, top_get },
 	{ HTTP_GET, "/api/v1/trend", NEED_READ, P_WINDOWS | P(KIND) | P(OP) | P(RESOLUTION), trend_get },
 	{ HTTP_GET, "/api/v1/compare", NEED_READ, P(SERVICE) | P(BEFORE) | P(AFTER) | P(LIMIT), compare_get },
 	{ HTTP_GET, "/api/v1/alerts", NEED_READ, P(SERVICE) | P(DEPLOY) | P(STATE) | P_PAGE, alerts_get },
-	{ HTTP_GET, "/api/v1/alerts/", NEED_READ, 0, alert_get },
+	{ HTTP_GET, "/api/v1/alerts/{id}", NEED_READ, 0, alert_get },
+	{ HTTP_POST, "/api/v1/agents/{id}/poll", NEED_INGEST, 0, poll_post },
+	{ HTTP_GET, "/api/v1/agents", NEED_READ, P(SERVICE) | P(HOST) | P_PAGE, agents_get },
+	{ HTTP_GET, "/api/v1/captures", NEED_READ, P(SERVICE) | P_PAGE, captures_get },
+	{ HTTP_POST, "/api/v1/captures", NEED_ADMIN, 0, captures_post },
+	{ HTTP_GET, "/api/v1/captures/{id}", NEED_READ, 0, capture_get },
+	{ HTTP_GET, "/api/v1/capture/policy", NEED_READ, 0, policy_get },
+	{ HTTP_POST, "/api/v1/capture/policy", NEED_ADMIN, 0, policy_post },
 	{ HTTP_GET, "/metrics", NEED_READ, 0, metrics_get },
 	{ HTTP_GET, "/-/healthy", NEED_NOTHING, 0, healthy_get },
 	{ HTTP_GET, "/-/ready", NEED_NOTHING, 0, ready_get },
@@ -191,18 +198,21 @@ void call_write_mean_ns(struct api_call *c, const char *key, int64_t ns, uint64_
 
 /* ---- the way of a request */
 
-/* How well a route's path fits: 0 not at all; the tail is set for those that take one. */
+/* Segment by segment; the tail is what stands for {id}. */
 static bool route_fits(const struct route *r, struct str path, struct str *tail)
 {
-	struct str rest = path;
+	struct str want = str_of(r->path), have = path;
 
 	*tail = STR("");
-	if (str_eq(path, str_of(r->path)))
-		return str_eq(path, STR("/")) || !str_has_suffix(path, STR("/"));
-	if (r->path[1] == '\0' || !str_has_suffix(str_of(r->path), STR("/")) || !str_drop_prefix(&rest, str_of(r->path)))
-		return false;
-	*tail = rest;
-	return !str_empty(rest) && str_find_byte(rest, '/') == rest.n;
+	while (want.p != NULL && have.p != NULL) {
+		struct str w = str_split(&want, '/'), h = str_split(&have, '/');
+
+		if (str_eq(w, STR("{id}")) && !str_empty(h))
+			*tail = h;
+		else if (!str_eq(w, h))
+			return false;
+	}
+	return want.p == NULL && have.p == NULL;
 }
 
 static bool method_fits(const struct route *r, enum http_method m)
@@ -240,17 +250,20 @@ static const struct route *find_route(struct api_call *c)
 
 static bool check_token(struct api_call *c, enum auth_role role, struct str header)
 {
+	const char *or_admin = role == AUTH_ADMIN ? "" : " or admin";
+
 	switch (auth_check(atomic_load(&c->api->auth.now), header, role)) {
 	case AUTH_GOOD: return true;
 	case AUTH_MISSING:
-		call_problem(c, PROBLEM_UNAUTHORIZED, NULL, "send \"Authorization: Bearer TOKEN\" with a token of role %s or admin",
-			auth_role_name(role));
+		call_problem(c, PROBLEM_UNAUTHORIZED, NULL, "send \"Authorization: Bearer TOKEN\" with a token of role %s%s",
+			auth_role_name(role), or_admin);
 		return false;
 	case AUTH_UNKNOWN:
 		call_problem(c, PROBLEM_UNAUTHORIZED, NULL, "this token is not known");
 		return false;
 	case AUTH_WRONG:
-		call_problem(c, PROBLEM_FORBIDDEN, NULL, "this token is known, but not of role %s or admin", auth_role_name(role));
+		call_problem(c, PROBLEM_FORBIDDEN, NULL, "this token is known, but not of role %s%s", auth_role_name(role),
+			or_admin);
 		return false;
 	case AUTH_ANSWERS: break;
 	}
@@ -260,6 +273,7 @@ static bool check_token(struct api_call *c, enum auth_role role, struct str head
 /* doc/api.md, "Who may do what". */
 static bool may(struct api_call *c, enum need need)
 {
+	static const enum auth_role roles[NEEDS] = { [NEED_READ] = AUTH_READ, [NEED_INGEST] = AUTH_INGEST, [NEED_ADMIN] = AUTH_ADMIN };
 	struct str header = http_header_get(c->rq, "Authorization");
 	bool tokens = atomic_load(&c->api->auth.now) != NULL;
 
@@ -269,7 +283,7 @@ static bool may(struct api_call *c, enum need need)
 		return true;
 	if (need == NEED_READ && !tokens && c->api->set.anonymous_reads && str_empty(header))
 		return true;
-	return check_token(c, need == NEED_WRITE ? AUTH_INGEST : AUTH_READ, header);
+	return check_token(c, roles[need], header);
 }
 
 static bool take_params(struct api_call *c, const struct route *r)

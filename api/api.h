@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/desk.h"
 #include "base/err.h"
 #include "base/metric.h"
 #include "detect/judge.h"
@@ -17,6 +18,7 @@ struct api;
 
 struct api_settings {
 	struct store *store;	    /* borrowed */
+	struct desk *desk;	    /* borrowed: leases and captures */
 	struct metrics *metrics;    /* borrowed, may be NULL */
 	bool anonymous_reads;	    /* from anywhere, where there is no tokens file */
 	int64_t (*wall_ns)(void);   /* the clock; tests have their own */

@@ -32,7 +32,7 @@ struct api_call {
 	struct http_reply *rp;
 	struct arena arena; /* everything of this request; its ceiling is the answer's */
 	struct params p;
-	struct str tail;	/* what stands behind the path of a route that ends in a slash */
+	struct str tail;	/* what stands for the {id} of the route's path */
 	struct json_writer w;	/* into rp->body */
 	enum problem problem;	/* what was answered, where has_problem */
 	bool has_problem;
@@ -57,7 +57,8 @@ void call_write_mean_ns(struct api_call *c, const char *key, int64_t ns, uint64_
 
 /* One function a route; the table is in api.c. */
 api_fn ingest_post, services_get, hosts_get, deploys_get, deploys_post, windows_get, window_get, top_get, trend_get,
-	compare_get, alerts_get, alert_get, healthy_get, ready_get, metrics_get, page_get;
+	compare_get, alerts_get, alert_get, agents_get, poll_post, captures_get, captures_post, capture_get, policy_get, policy_post,
+	healthy_get, ready_get, metrics_get, page_get;
 
 void ingest_count(struct api *api); /* makes the metrics */
 

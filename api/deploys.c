@@ -1,8 +1,6 @@
-#include "api/call.h"
+#include "api/body.h"
 
-#include "json/num.h"
 #include "json/text.h"
-#include "json/tree.h"
 
 static void write_item(struct api_call *c, const struct deploy *d)
 {
@@ -36,30 +34,6 @@ void deploys_get(struct api_call *c)
 
 /* ---- announcing one */
 
-static int take_name(const struct json_node *body, const char *key, struct str *out, struct err *e)
-{
-	const struct json_node *node = json_get(body, key);
-
-	if (node == NULL || node->kind != JSON_K_STRING || str_empty(node->text) || node->text.n > WINDOW_TEXT_MAX)
-		return err_set(e, E_USAGE, "%s: must be a text of 1 to %d bytes", key, WINDOW_TEXT_MAX);
-	if (!json_utf8_valid(node->text))
-		return err_set(e, E_USAGE, "%s: must be UTF-8", key);
-	*out = node->text;
-	return OK;
-}
-
-static int take_first(const struct json_node *body, struct deploy *d, int64_t now_ns, struct err *e)
-{
-	const struct json_node *node = json_get(body, "first_ns");
-
-	d->first_ns = now_ns;
-	if (node != NULL && (node->kind != JSON_K_NUMBER || json_i64(node->text, &d->first_ns) != OK || d->first_ns < 0 ||
-				    d->first_ns >= WINDOW_END_NS))
-		return err_set(e, E_USAGE, "first_ns: must be whole nanoseconds since 1970, before the year 2262");
-	d->last_ns = d->first_ns;
-	return OK;
-}
-
 static int take_labels(struct arena *a, const struct json_node *body, struct deploy *d, struct err *e)
 {
 	const struct json_node *node = json_get(body, "labels");
@@ -83,62 +57,36 @@ static int take_labels(struct arena *a, const struct json_node *body, struct dep
 	return OK;
 }
 
-static int take_members(const struct json_node *body, struct err *e)
+static int take_deploy(struct arena *a, const struct json_node *body, int64_t now_ns, struct deploy *d, struct err *e)
 {
 	static const char *const known[] = { "service", "deploy", "first_ns", "labels" };
+	int rc = body_known(body, known, COUNT(known), e);
 
-	if (body->kind != JSON_K_OBJECT)
-		return err_set(e, E_USAGE, "the body must be an object");
-	for (size_t i = 0; i < body->n; i++) {
-		bool found = false;
-
-		for (size_t k = 0; k < COUNT(known); k++)
-			found = found || str_eq(body->items[i].key, str_of(known[k]));
-		if (!found)
-			return err_set(e, E_USAGE, "%.*s: not known; service, deploy, first_ns and labels are",
-				STR_ARG(str_upto(body->items[i].key, 64)));
-	}
-	return OK;
-}
-
-static bool take_deploy(struct api_call *c, struct deploy *d)
-{
-	const struct json_node *body = NULL;
-	struct err e = { 0 };
-	int rc = json_parse(&c->arena, c->rq->body, &body, &e);
-
-	if (rc != OK) {
-		call_problem(c, rc == E_LIMIT ? PROBLEM_TOO_LARGE : PROBLEM_BODY, NULL, "%s", e.text);
-		return false;
-	}
-	rc = take_members(body, &e);
 	if (rc == OK)
-		rc = take_name(body, "service", &d->service, &e);
+		rc = body_text(body, "service", 1, WINDOW_TEXT_MAX, &d->service, e);
 	if (rc == OK)
-		rc = take_name(body, "deploy", &d->deploy, &e);
+		rc = body_text(body, "deploy", 1, WINDOW_TEXT_MAX, &d->deploy, e);
+	d->first_ns = now_ns;
 	if (rc == OK)
-		rc = take_first(body, d, c->api->set.wall_ns(), &e);
-	if (rc == OK)
-		rc = take_labels(&c->arena, body, d, &e);
-	if (rc != OK)
-		call_problem(c, PROBLEM_UNPROCESSABLE, NULL, "%s", e.text);
-	return rc == OK;
+		rc = body_i64(body, "first_ns", 0, WINDOW_END_NS - 1, &d->first_ns, e);
+	d->last_ns = d->first_ns;
+	return rc == OK ? take_labels(a, body, d, e) : rc;
 }
 
 void deploys_post(struct api_call *c)
 {
+	const struct json_node *body = body_object(c);
 	struct deploy d = { 0 };
 	struct err e = { 0 };
-	struct str type = http_header_get(c->rq, "Content-Type");
 	int rc;
 
-	if (!str_has_prefix(type, STR("application/json"))) {
-		call_problem(c, PROBLEM_MEDIA_TYPE, NULL, "Content-Type is \"%.*s\"; it must be application/json",
-			STR_ARG(str_upto(type, 80)));
+	if (body == NULL)
+		return;
+	rc = take_deploy(&c->arena, body, c->api->set.wall_ns(), &d, &e);
+	if (rc != OK) {
+		call_problem(c, PROBLEM_UNPROCESSABLE, NULL, "%s", e.text);
 		return;
 	}
-	if (!take_deploy(c, &d))
-		return;
 	rc = store_put_deploy(c->api->set.store, &d, &e);
 	if (rc != OK) {
 		call_failed(c, rc, &e);

@@ -1,8 +1,11 @@
 noinst_LIBRARIES += api/libapi.a
 api_libapi_a_SOURCES = \
+	api/agents.c \
 	api/alerts.c \
 	api/api.c api/api.h \
+	api/body.c api/body.h \
 	api/call.h \
+	api/captures.c \
 	api/compare.c \
 	api/deploys.c \
 	api/desk.c api/desk.h \

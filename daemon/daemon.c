@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "api/desk.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -24,6 +25,7 @@ struct daemon {
 	int signals;
 	struct metrics *metrics;
 	struct store *store;
+	struct desk *desk;
 	struct api *api;
 	struct notify *notify;
 	struct tick *tick;
@@ -56,6 +58,17 @@ static struct tick_settings tick_of(const struct daemon_conf *c)
 	};
 }
 
+static struct lease_limits leases_of(const struct daemon_conf *c)
+{
+	return (struct lease_limits){
+		.max_per_service = c->capture_max_per_service,
+		.max_share_percent = c->capture_max_share,
+		.max_per_host = c->capture_max_per_host,
+		.poll_ns = c->capture_poll_ns,
+		.expire_ns = c->capture_expire_ns,
+	};
+}
+
 /* ---- parts */
 
 static int open_store(struct daemon *d, struct err *e)
@@ -73,6 +86,13 @@ static int open_store(struct daemon *d, struct err *e)
 	return store_open_sqlite(&d->store, &s, e);
 }
 
+static int open_desk(struct daemon *d, struct err *e)
+{
+	struct desk_settings s = { .store = d->store, .metrics = d->metrics, .limits = leases_of(&d->o->conf) };
+
+	return desk_open(&d->desk, &s, e);
+}
+
 /* The tick does not exist yet when the API is made: it is looked up when windows come. */
 static void on_arrived(void *env)
 {
@@ -87,6 +107,7 @@ static int open_api(struct daemon *d, struct err *e)
 	const struct daemon_conf *c = &d->o->conf;
 	struct api_settings s = {
 		.store = d->store,
+		.desk = d->desk,
 		.metrics = d->metrics,
 		.anonymous_reads = c->auth_allow_anonymous_reads,
 		.wall_ns = clock_wall_ns,
@@ -163,7 +184,7 @@ static int tell_again(struct daemon *d, struct err *e)
 static int open_parts(struct daemon *d, struct err *e)
 {
 	static int (*const open[])(struct daemon *, struct err *) = {
-		open_store, open_api, open_notify, tell_again, open_tick, open_server,
+		open_store, open_desk, open_api, open_notify, tell_again, open_tick, open_server,
 	};
 	int rc = OK;
 
@@ -202,6 +223,7 @@ static int apply(struct daemon *d, const struct daemon_conf *c, struct err *e)
 {
 	struct notify_settings ns = notify_of(c);
 	struct tick_settings ts = tick_of(c);
+	struct lease_limits limits = leases_of(c);
 	struct tables t;
 	int rc = tables_load(&t, c, e);
 
@@ -210,6 +232,8 @@ static int apply(struct daemon *d, const struct daemon_conf *c, struct err *e)
 	if (rc == OK)
 		rc = tables_give(&t, d->api, e);
 	tables_fini(&t);
+	if (rc == OK)
+		rc = desk_set(d->desk, &limits, e);
 	if (rc != OK)
 		return rc;
 	tick_set(d->tick, &ts);
@@ -278,6 +302,7 @@ void daemon_close(struct daemon *d)
 	tick_close(d->tick);
 	notify_close(d->notify);
 	api_free(d->api);
+	desk_close(d->desk);
 	store_close(d->store);
 	metrics_free(d->metrics);
 	if (d->signals >= 0)

@@ -57,6 +57,20 @@ static const struct conf_key keys[] = {
 	  "Steps that each deploy's windows must have together; windows without steps are not held to it.", NULL },
 	{ "detect.fusion_table", CONF_PATH, AT(detect_fusion_table), 0, 0, "",
 	  "YAML of your own fused ops and lists, added to the built-in ones.", NULL },
+	{ "capture.max_per_service", CONF_INT, AT(capture_max_per_service), 1, 10000, "16",
+	  "Workers of a service that are profiled at once, at most, over all hosts.", NULL },
+	{ "capture.max_share", CONF_INT, AT(capture_max_share), 1, 100, "10",
+	  "Percent of the fleet's workers that are profiled at once, at most; one always may.", NULL },
+	{ "capture.max_per_host", CONF_INT, AT(capture_max_per_host), 1, 1000, "4",
+	  "Leases that one host has at once, at most.", NULL },
+	{ "capture.poll", CONF_DURATION, AT(capture_poll_ns), NS_PER_S, NS_PER_HOUR, "10s",
+	  "How often agents are told to ask for leases, and learn that capture is paused.", NULL },
+	{ "capture.expire", CONF_DURATION, AT(capture_expire_ns), NS_PER_S, NS_PER_DAY, "10m",
+	  "How long a capture that was asked for waits for its workers.", NULL },
+	{ "capture.on_alert", CONF_BOOL, AT(capture_on_alert), 0, 0, "no",
+	  "Ask for a capture of the hosts that an alert names, when it fires.", NULL },
+	{ "capture.on_alert_every", CONF_DURATION, AT(capture_on_alert_every_ns), 0, 366 * NS_PER_DAY, "1h",
+	  "At most one such capture of a service in this time.", NULL },
 	{ "limits.body", CONF_SIZE, AT(limit_body_bytes), 4096, API_BODY_MAX, "4MiB", "Largest request body.", NULL },
 	{ "limits.headers", CONF_SIZE, AT(limit_header_bytes), 1024, 1 << 20, "16KiB", "Largest request line with headers.", NULL },
 	{ "limits.request_time", CONF_DURATION, AT(limit_request_ns), NS_PER_S, NS_PER_HOUR, "30s",
@@ -100,8 +114,8 @@ static const struct opt_command command = {
 	.detail = "Takes windows from agents over HTTP, keeps them in a folder, answers the API, and judges each new deploy "
 		  "of a service against the one before.\n\n"
 		  "SIGTERM and SIGINT end it: requests under way are answered first. SIGHUP reads the configuration again; when "
-		  "it is wrong, the old one stays in force. Tokens, webhook, detector and log level change at once; listen, "
-		  "store and limits at the next start.",
+		  "it is wrong, the old one stays in force. Tokens, webhook, detector, capture and log level change at "
+		  "once; listen, store and limits at the next start.",
 	.examples = "trainspotterd                                     on 127.0.0.1:8940, with defaults\n"
 		    "trainspotterd --config my.yaml --check            is the file good?\n"
 		    "trainspotterd --set store.dir=/tmp/x --set listen.port=0   for a try\n",

@@ -25,6 +25,10 @@ struct daemon_conf {
 	int64_t detect_windows_before, detect_windows_after, detect_steps;
 	char *detect_fusion_table;
 
+	int64_t capture_max_per_service, capture_max_share, capture_max_per_host, capture_poll_ns, capture_expire_ns;
+	bool capture_on_alert;
+	int64_t capture_on_alert_every_ns;
+
 	int64_t limit_body_bytes, limit_header_bytes, limit_request_ns;
 	int64_t limit_connections, limit_queue, limit_threads;
 

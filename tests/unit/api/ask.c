@@ -1,8 +1,20 @@
 #include "tests/unit/api/ask.h"
 
+_Atomic int64_t ask_later_ns;
+
 int64_t ask_now(void)
 {
-	return FLEET_START + 30 * NS_PER_DAY + 5 * NS_PER_HOUR;
+	return FLEET_START + 30 * NS_PER_DAY + 5 * NS_PER_HOUR + ask_later_ns;
+}
+
+static void open_desk(struct ask *k)
+{
+	struct desk_settings s = { .store = k->fleet.store, .metrics = k->fleet.metrics, .now_ns = ask_now,
+		.limits = { .max_per_service = 2, .max_share_percent = 50, .max_per_host = 2, .poll_ns = 10 * NS_PER_S,
+			.expire_ns = 10 * NS_PER_MIN } };
+	struct err e = { 0 };
+
+	ck_assert_msg(desk_open(&k->desk, &s, &e) == OK, "%s", e.text);
 }
 
 static void on_arrived(void *env)
@@ -18,9 +30,13 @@ void ask_open(struct ask *k, bool anonymous_reads)
 	struct err e = { 0 };
 
 	memset(k, 0, sizeof(*k));
+	ask_later_ns = 0;
 	fleet_open(&k->fleet);
+	open_desk(k);
 	s.store = k->fleet.store;
+	s.desk = k->desk;
 	s.metrics = k->fleet.metrics;
+	k->settings = s;
 	k->api = api_new(&s);
 	ck_assert_msg(fusion_table_new(&table, &e) == OK, "%s", e.text);
 	ck_assert_int_eq(api_set_fusion(k->api, &table, &e), OK);
@@ -36,7 +52,17 @@ void ask_close(struct ask *k)
 	buf_fini(&k->rp.headers);
 	arena_fini(&k->arena);
 	api_free(k->api);
+	desk_close(k->desk);
 	fleet_close(&k->fleet);
+}
+
+void ask_restart_desk(struct ask *k)
+{
+	api_free(k->api);
+	desk_close(k->desk);
+	open_desk(k);
+	k->settings.desk = k->desk;
+	k->api = api_new(&k->settings);
 }
 
 void ask_header(struct ask *k, const char *name, const char *value)

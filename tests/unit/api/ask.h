@@ -8,6 +8,8 @@
 
 struct ask {
 	struct fleet fleet;
+	struct desk *desk;
+	struct api_settings settings;
 	struct api *api;
 	struct arena arena; /* of parsed answers */
 	struct http_request rq; /* what the next call sends; reset behind it */
@@ -31,7 +33,9 @@ const struct json_node *ask_item(const struct ask *k, size_t i);
 const char *ask_detail(struct ask *k); /* of a problem */
 double ask_metric(const struct ask *k, const char *line_start);
 
-/* The clock of the API: five hours into 2026-12-01. */
+/* The clock of the API: five hours into 2026-12-01, and what a test adds. */
 int64_t ask_now(void);
+extern _Atomic int64_t ask_later_ns;
+void ask_restart_desk(struct ask *k); /* as a daemon that was killed and started again does */
 
 #endif

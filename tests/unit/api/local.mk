@@ -7,6 +7,7 @@ endif
 tests_unit_api_test_api_SOURCES = \
 	tests/unit/api/ask.c tests/unit/api/ask.h \
 	tests/unit/api/main.c \
+	tests/unit/api/test_agents.c \
 	tests/unit/api/test_api.c \
 	tests/unit/api/test_ask.c \
 	tests/unit/api/test_ingest.c \
