@@ -6,6 +6,8 @@ agent_libagent_a_SOURCES = \
 	agent/cores.c agent/cores.h \
 	agent/cost.c agent/cost.h \
 	agent/decode.c agent/decode.h \
+	agent/courier.c agent/courier.h \
+	agent/decode.h \
 	agent/errand.c agent/errand.h \
 	agent/guard.c agent/guard.h \
 	agent/harvest.c agent/harvest.h \

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdio.h>
 
+#include "agent/courier.h"
 #include "base/chan.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -13,21 +14,19 @@
 #include "base/thread.h"
 #include "json/tree.h"
 #include "net/http_client.h"
-#include "net/token.h"
 #include "wire/wire.h"
 
 enum { ANSWER_MAX = 64 << 10, JOIN_ARENA_MAX = 128 << 20, JOINED_MAX = 16 << 20 };
 
-static const int64_t connect_ns = 10 * NS_PER_S, retry_after_max_ns = NS_PER_HOUR;
+static const int64_t retry_after_max_ns = NS_PER_HOUR;
 
 struct ship {
 	struct thread *thread;
 	struct chan *todo, *done;
-	char *url, *token_file, *ca_file;
-	struct ship_settings settings; /* numbers only: the texts are the three above */
+	struct ship_settings settings; /* numbers only: the courier has the texts */
 	/* the ship thread's own */
 	struct thread *self;
-	struct http_client *client;
+	struct courier *courier;
 	struct rand_gen rand;
 	struct buf joined;
 };
@@ -128,72 +127,24 @@ static int read_counts(struct shipment *s, struct str body)
 	return rc;
 }
 
-/* The problem document's "detail", else the status alone. */
-static void read_problem(struct shipment *s, struct str body)
-{
-	const struct json_node *root;
-	struct str detail = STR("");
-	struct arena a;
-
-	arena_init(&a, ANSWER_MAX * 16);
-	if (json_parse(&a, body, &root, NULL) == OK)
-		detail = json_get_str(root, "detail");
-	err_set(&s->err, E_NET, "status %d%s%.*s", s->status, str_empty(detail) ? "" : ": ",
-		STR_ARG(str_upto(detail, 300)));
-	arena_fini(&a);
-}
-
 /* ---- exchanges */
-
-static int open_client(struct ship *sh, struct err *e)
-{
-	char *token = NULL;
-	struct http_client_settings hs = {
-		.ca_file = sh->ca_file[0] == '\0' ? NULL : sh->ca_file,
-		.connect_ns = connect_ns < sh->settings.timeout_ns ? connect_ns : sh->settings.timeout_ns,
-		.total_ns = sh->settings.timeout_ns,
-		.max_answer_bytes = ANSWER_MAX,
-		.user_agent = PACKAGE_NAME "-agent/" PACKAGE_VERSION,
-	};
-	int rc = OK;
-
-	if (sh->client != NULL)
-		return OK;
-	rc = token_load(sh->token_file, &token, e);
-	if (rc == OK) {
-		hs.token = token;
-		rc = http_client_open(&sh->client, &hs, e);
-	}
-	mem_free(token);
-	return rc;
-}
-
-static void close_client(struct ship *sh)
-{
-	http_client_close(sh->client);
-	sh->client = NULL;
-}
 
 /* One try: what is to be done next, and how long the daemon asks to wait. */
 static enum ship_meaning try_once(struct ship *sh, struct shipment *s, struct str body, int64_t *retry_after_ns)
 {
-	const struct http_ask ask = { .method = "POST", .url = sh->url, .body = body,
-		.content_type = "application/x-protobuf", .content_encoding = "zstd" };
 	const struct http_answer *answer;
 	enum ship_meaning meaning;
 
 	s->status = 0;
 	*retry_after_ns = 0;
-	if (open_client(sh, &s->err) < 0 || http_exchange(sh->client, &ask, &answer, &s->err) < 0)
+	if (courier_post(sh->courier, body, "application/x-protobuf", "zstd", NULL, &answer, &s->err) < 0)
 		return SHIP_AGAIN;
 	s->status = answer->status;
 	*retry_after_ns = answer->retry_after_ns;
 	meaning = ship_judge(answer->status);
 	if (meaning == SHIP_TAKEN)
 		return read_counts(s, buf_view(&answer->body)) == OK ? SHIP_TAKEN : SHIP_AGAIN;
-	read_problem(s, buf_view(&answer->body));
-	if (answer->status == 401 || answer->status == 403)
-		close_client(sh); /* the token file may hold a new one by then */
+	courier_problem(answer, &s->err);
 	return meaning;
 }
 
@@ -261,37 +212,22 @@ static void ship_run(struct thread *thread, void *arg)
 		if (chan_push(sh->done, s, -1) < 0)
 			shipment_free(s);
 	}
-	close_client(sh);
-}
-
-static char *url_of(const char *server)
-{
-	struct str base = str_of(server);
-	struct buf b;
-
-	while (str_drop_suffix(&base, STR("/")))
-		;
-	buf_init(&b, 4096);
-	buf_fmt(&b, "%.*s/api/v1/windows", STR_ARG(base));
-	return b.rc == OK ? b.p : NULL;
 }
 
 int ship_start(struct ship **out, const struct ship_settings *s, struct err *e)
 {
+	const struct courier_settings cs = { .server = s->server, .path = "/api/v1/windows", .token_file = s->token_file,
+		.ca_file = s->ca_file, .timeout_ns = s->timeout_ns, .answer_max = ANSWER_MAX };
 	struct ship *sh = mem_get(sizeof(*sh));
-	int rc = OK;
+	int rc;
 
 	sh->settings = *s;
-	sh->token_file = mem_dup_text(s->token_file);
-	sh->ca_file = mem_dup_text(s->ca_file);
-	sh->url = url_of(s->server);
 	sh->todo = chan_new(1);
 	sh->done = chan_new(1);
 	chan_fd(sh->done); /* made by the thread that polls it */
 	buf_init(&sh->joined, JOINED_MAX);
 	rand_seed_os(&sh->rand);
-	if (sh->url == NULL)
-		rc = err_set(e, E_USAGE, "server: longer than 4000 bytes");
+	rc = courier_new(&sh->courier, &cs, e);
 	if (rc == OK)
 		rc = thread_start(&sh->thread, "ship", ship_run, sh, e);
 	if (rc < 0) {
@@ -317,9 +253,7 @@ void ship_stop(struct ship *sh)
 	chan_free(sh->todo);
 	chan_free(sh->done);
 	buf_fini(&sh->joined);
-	mem_free(sh->url);
-	mem_free(sh->token_file);
-	mem_free(sh->ca_file);
+	courier_free(sh->courier);
 	mem_free(sh);
 }
 
