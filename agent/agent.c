@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/fleet.h"
 #include "agent/host.h"
 #include "agent/job.h"
 #include "agent/kineto.h"
@@ -52,6 +53,8 @@ struct agent {
 	struct spool *spool;
 	struct job_thread *jobs;
 	struct ship *ship;
+	struct fleet *fleet; /* NULL: the daemon is not asked */
+	int64_t start_ns;    /* wall */
 	bool job_out, ship_out;	      /* one of each at most */
 	bool reload, stopping, gave_up;
 	size_t parts_max; /* windows in a batch: halved when one is refused, doubled after some that were not */
@@ -76,6 +79,29 @@ static int open_ship(struct agent *a, struct err *e)
 	};
 
 	return ship_start(&a->ship, &s, e);
+}
+
+static int open_fleet(struct agent *a, struct err *e)
+{
+	const struct fleet_settings s = {
+		.server = a->conf.server,
+		.token_file = a->conf.token_file,
+		.ca_file = a->conf.ca_file,
+		.agent_id = a->id,
+		.host = a->host,
+		.state_dir = a->conf.state_dir,
+		.interval_ns = a->conf.poll_ns,
+		.timeout_ns = a->conf.timeout_ns,
+		.start_ns = a->start_ns,
+	};
+
+	if (a->options.once)
+		return OK;
+	if (a->conf.poll_enabled)
+		return fleet_open(&a->fleet, &s, a->plan, clock_mono_ns(), e);
+	plan_lead(a->plan, false);
+	plan_pause(a->plan, false);
+	return OK;
 }
 
 static int open_spool(struct agent *a, struct err *e)
@@ -233,6 +259,7 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 	*cf = (struct agent_conf){ .server = NULL };
 	a->options = *o;
 	a->signal_fd = -1;
+	a->start_ns = clock_wall_ns();
 	a->parts_max = SHIP_PARTS_MAX;
 	take_names(a);
 	rc = proc_signals_open(&a->signal_fd, e);
@@ -248,6 +275,8 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 		rc = job_thread_start(&a->jobs, e);
 	if (rc == OK)
 		rc = open_ship(a, e);
+	if (rc == OK)
+		rc = open_fleet(a, e);
 	if (rc < 0) {
 		agent_close(a);
 		return rc;
@@ -260,6 +289,7 @@ void agent_close(struct agent *a)
 {
 	if (a == NULL)
 		return;
+	fleet_close(a->fleet);
 	ship_stop(a->ship);
 	job_thread_stop(a->jobs);
 	close_sources(a, 0, 0);
@@ -571,6 +601,8 @@ static void say_status(struct agent *a)
 		c->windows, c->shipped, c->duplicates, st->records, st->bytes, st->dropped, c->quarantined, c->bad,
 		c->damaged, st->damaged);
 	say_plan(a);
+	if (a->fleet != NULL)
+		fleet_status(a->fleet);
 	each_source(s, a)
 		if (s->type->status != NULL)
 			s->type->status(s->self);
@@ -593,6 +625,8 @@ static int take_conf(struct agent *a, struct agent_conf *cf, struct err *e)
 	int rc;
 
 	close_sources(a, ROW_ANEW, ROW_ANEW);
+	fleet_close(a->fleet);
+	a->fleet = NULL;
 	ship_stop(a->ship);
 	a->ship = NULL;
 	a->ship_out = false;
@@ -602,7 +636,9 @@ static int take_conf(struct agent *a, struct agent_conf *cf, struct err *e)
 	rc = take_plan(a, e);
 	if (rc == OK)
 		rc = open_sources(a, ROW_ANEW, ROW_ANEW, e);
-	return rc < 0 ? rc : open_ship(a, e);
+	if (rc == OK)
+		rc = open_ship(a, e);
+	return rc < 0 ? rc : open_fleet(a, e);
 }
 
 /* Only while no trace is out: the job borrows names from the configuration. */
@@ -653,15 +689,19 @@ static int timeout_ms(int64_t until_ns, int64_t now_ns)
 
 static void wait_for_something(struct agent *a, int64_t now_ns)
 {
-	struct pollfd fds[SOURCES_MAX + 3] = {
+	struct pollfd fds[SOURCES_MAX + 4] = {
 		{ .fd = a->signal_fd, .events = POLLIN },
 		{ .fd = job_fd(a->jobs), .events = POLLIN },
 		{ .fd = ship_fd(a->ship), .events = POLLIN },
+		{ .fd = a->fleet == NULL ? -1 : fleet_fd(a->fleet), .events = POLLIN },
 	};
 	int64_t wake = a->next_status_ns, planned = plan_wake_ns(a->plan, now_ns, clock_wall_ns());
-	nfds_t n = 3;
+	nfds_t n = 4;
 
 	wake = planned < wake ? planned : wake;
+	if (a->fleet != NULL && fleet_wake_ns(a->fleet) < wake)
+		wake = fleet_wake_ns(a->fleet);
+
 	each_source(s, a) {
 		int64_t its = s->type->wake_ns == NULL ? INT64_MAX : s->type->wake_ns(s->self, a->job_out);
 
@@ -675,6 +715,8 @@ static void step(struct agent *a)
 {
 	int64_t now = clock_mono_ns(), wall = clock_wall_ns();
 
+	if (a->fleet != NULL)
+		fleet_look(a->fleet, now, wall); /* a pause counts before anybody asks whose turn it is */
 	plan_tick(a->plan, now, wall);
 	each_source(s, a)
 		if (s->type->look != NULL)

@@ -5,10 +5,10 @@ agent_libagent_a_SOURCES = \
 	agent/cgroup.c agent/cgroup.h \
 	agent/cores.c agent/cores.h \
 	agent/cost.c agent/cost.h \
-	agent/decode.c agent/decode.h \
 	agent/courier.c agent/courier.h \
-	agent/decode.h \
+	agent/decode.c agent/decode.h \
 	agent/errand.c agent/errand.h \
+	agent/fleet.c agent/fleet.h \
 	agent/guard.c agent/guard.h \
 	agent/harvest.c agent/harvest.h \
 	agent/host.c agent/host.h \
@@ -21,6 +21,7 @@ agent_libagent_a_SOURCES = \
 	agent/kineto_sock.c agent/kineto_sock.h \
 	agent/kineto_table.c agent/kineto_table.h \
 	agent/kineto_wire.c agent/kineto_wire.h \
+	agent/lead.c agent/lead.h \
 	agent/marker.c agent/marker.h \
 	agent/options.c agent/options.h \
 	agent/plan.c agent/plan.h \

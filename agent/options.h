@@ -60,6 +60,8 @@ struct agent_conf {
 	char *server, *token_file, *ca_file;
 	char *state_dir, *host;
 	struct conf_sections watch; /* struct watch_conf */
+	bool poll_enabled;
+	int64_t poll_ns;
 	struct capture_conf capture;
 	struct kineto_conf kineto;
 	struct identity_conf identity;

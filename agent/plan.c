@@ -14,7 +14,8 @@ static const int64_t lost_ns = NS_PER_HOUR; /* after its window, an order that n
 static const int64_t waits_ns = 30 * NS_PER_S;
 static const int64_t ask_ns = 5 * NS_PER_MIN; /* a window that was asked for here is of no use later */
 static const int64_t remember_ns = 10 * NS_PER_MIN; /* a lease that has ended, in case that the daemon repeats it */
-static const int64_t look_ns = NS_PER_S, rest_ns = 30 * NS_PER_S;
+static const int64_t look_ns = NS_PER_S, idle_ns = 30 * NS_PER_S;
+static const int64_t rest_ns = NS_PER_S; /* after an order that did not get through */
 
 static const char *const why_words[] = {
 	[PLAN_DUE] = "due",
@@ -47,7 +48,10 @@ struct seat { /* a worker */
 	uint64_t lease;
 	int64_t asked_ns, last_ns; /* mono: its last order; its last window */
 	int64_t want_until_ns, wanted_ns[PLAN_REASONS]; /* asked for here: until when; when */
+	int64_t rest_until_ns; /* no order before then */
 	unsigned every_nth;
+	int64_t cost_ppm;
+	bool measured;
 };
 
 enum lease_state { LEASE_OPEN, LEASE_OUT, LEASE_OVER };
@@ -336,6 +340,8 @@ static enum plan_why in_the_way(const struct plan *p, const struct seat *s, bool
 		return PLAN_QUIET;
 	if (s->w.born_ns != 0 && now_ns - s->w.born_ns < p->settings.min_age_ns)
 		return PLAN_YOUNG;
+	if (now_ns < s->rest_until_ns)
+		return PLAN_UNSENT;
 	return PLAN_DUE;
 }
 
@@ -577,6 +583,8 @@ void plan_unsent(struct plan *p, uint64_t order, int64_t now_ns)
 	give_slot_back(p, o);
 	s = find_seat(p, o->o.worker);
 	l = find_lease(p, o->lease);
+	if (s != NULL)
+		s->rest_until_ns = now_ns + rest_ns;
 	if (s != NULL && o->o.reason == PLAN_SLOW_STEP)
 		s->want_until_ns = s->wanted_ns[PLAN_SLOW_STEP] + ask_ns;
 	if (l != NULL) {
@@ -616,8 +624,8 @@ int64_t plan_wake_ns(const struct plan *p, int64_t now_ns, int64_t wall_ns)
 		pending |= s->owed || is_wanted(s, now_ns);
 	vec_each(l, &p->leases)
 		pending |= l->state == LEASE_OPEN;
-	if (next > rest_ns)
-		next = rest_ns;
+	if (next > idle_ns)
+		next = idle_ns;
 	return now_ns + (pending && next > look_ns ? look_ns : next);
 }
 
@@ -747,7 +755,27 @@ void plan_set_duty(struct plan *p, uint64_t worker, unsigned every_nth)
 		s->every_nth = every_nth == 0 ? 1 : every_nth;
 }
 
+void plan_set_cost(struct plan *p, uint64_t worker, int64_t ppm, bool measured)
+{
+	struct seat *s = find_seat(p, worker);
+
+	if (s == NULL)
+		return;
+	s->cost_ppm = ppm;
+	s->measured = measured;
+}
+
 /* ---- counters */
+
+bool plan_leads(const struct plan *p)
+{
+	return p->leads;
+}
+
+bool plan_paused(const struct plan *p)
+{
+	return p->paused;
+}
 
 uint64_t plan_missed(const struct plan *p, enum plan_why why)
 {
@@ -779,5 +807,5 @@ struct plan_view plan_at(const struct plan *p, size_t i)
 	const struct seat *s = &p->seats.v[i];
 
 	return (struct plan_view){ .w = &s->w, .id = s->id, .out = s->out, .why = s->why, .last_ns = s->last_ns,
-		.every_nth = s->every_nth, .wants = s->wants };
+		.every_nth = s->every_nth, .wants = s->wants, .cost_ppm = s->cost_ppm, .measured = s->measured };
 }

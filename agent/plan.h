@@ -91,7 +91,8 @@ int64_t plan_wake_ns(const struct plan *p, int64_t now_ns, int64_t wall_ns);
 /* The next order for a worker of this source; false: nobody's turn. It is out until plan_end. */
 bool plan_next(struct plan *p, const char *source, int64_t now_ns, int64_t wall_ns, struct plan_order *out);
 /* taken: a window came of it. end: the source's word for what became of it ("taken", "empty", "refused" …), for the daemon
- * and the status line; it lives as long as the program. An order that could not even be given is plan_unsent. */
+ * and the status line; it lives as long as the program. An order that could not even be given is plan_unsent; its worker
+ * gets no other one for a second. */
 void plan_end(struct plan *p, uint64_t order, bool taken, const char *end, int64_t now_ns);
 void plan_unsent(struct plan *p, uint64_t order, int64_t now_ns);
 /* May come before plan_end, where what became of it takes longer to know: the worker is through with its window, which
@@ -126,6 +127,8 @@ bool plan_ask(struct plan *p, uint64_t worker, enum plan_reason reason, int64_t 
 
 /* ---- what capturing costs (agent/cost.h): every n-th slot only; 1: all */
 void plan_set_duty(struct plan *p, uint64_t worker, unsigned every_nth);
+/* For the daemon to show: parts in a million of the worker's time; measured: or reckoned from the duty cycle. */
+void plan_set_cost(struct plan *p, uint64_t worker, int64_t ppm, bool measured);
 
 /* ---- counters, and what the daemon is told */
 uint64_t plan_missed(const struct plan *p, enum plan_why why);
@@ -140,8 +143,12 @@ struct plan_view { /* one worker, as it stands */
 	enum plan_why why;
 	int64_t last_ns; /* mono; its last window; 0: none */
 	unsigned every_nth;
+	int64_t cost_ppm;
+	bool measured;
 };
 size_t plan_count(const struct plan *p);
 struct plan_view plan_at(const struct plan *p, size_t i);
+bool plan_leads(const struct plan *p);	/* the daemon does */
+bool plan_paused(const struct plan *p);
 
 #endif

@@ -88,11 +88,30 @@ static int answer_to(struct str body, struct fake_ask *ask)
 	return status;
 }
 
+static int answer_poll(struct http_client *c, const struct http_ask *ask, const struct http_answer **out, struct err *e)
+{
+	int status = fake_http.poll_status;
+	const char *answer = fake_http.poll_answer;
+
+	snprintf(fake_http.poll_body, sizeof(fake_http.poll_body), "%.*s", STR_ARG(ask->body));
+	snprintf(fake_http.poll_url, sizeof(fake_http.poll_url), "%s %s", ask->method, ask->url);
+	snprintf(fake_http.poll_token, sizeof(fake_http.poll_token), "%s", c->token);
+	buf_reset(&c->answer.body);
+	buf_text(&c->answer.body, answer == NULL ? "" : answer);
+	c->answer.status = status;
+	c->answer.retry_after_ns = 0;
+	*out = &c->answer;
+	fake_http.n_polls++;
+	return status == 0 ? err_set(e, E_NET, "daemon: connection refused") : OK;
+}
+
 int http_exchange(struct http_client *c, const struct http_ask *ask, const struct http_answer **out, struct err *e)
 {
 	struct fake_ask *seen = &fake_http.asks[fake_http.n_asks % FAKE_ASKS_MAX];
 	int status;
 
+	if (str_has_suffix(str_of(ask->url), STR("/poll")))
+		return answer_poll(c, ask, out, e);
 	*seen = (struct fake_ask){ .windows = 0 };
 	status = answer_to(ask->body, seen);
 	snprintf(seen->url, sizeof(seen->url), "%s %s", ask->method, ask->url);

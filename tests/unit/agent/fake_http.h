@@ -28,6 +28,11 @@ struct fake_http {
 	_Atomic size_t n_asks; /* counted when the ask is noted and answered */
 	int64_t backoff_ns;	   /* what http_backoff_ns says */
 	unsigned attempts_max;	   /* the highest attempt it was asked for */
+	/* What is posted to …/poll: answered with poll_status and poll_answer; not counted among the asks. */
+	_Atomic int poll_status;   /* 0: a connection that fails */
+	const char *_Atomic poll_answer;
+	_Atomic size_t n_polls;
+	char poll_body[8192], poll_url[256], poll_token[64]; /* the last one's; read them when n_polls has grown */
 };
 
 extern struct fake_http fake_http;

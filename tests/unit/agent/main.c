@@ -2,12 +2,15 @@
 
 suite_maker suite_agent;
 suite_maker suite_cost;
+suite_maker suite_errand;
+suite_maker suite_fleet;
 suite_maker suite_identity;
 suite_maker suite_job;
 suite_maker suite_kineto;
 suite_maker suite_kineto_config;
 suite_maker suite_kineto_table;
 suite_maker suite_kineto_wire;
+suite_maker suite_lead;
 suite_maker suite_options;
 suite_maker suite_plan;
 suite_maker suite_prometheus;
@@ -23,12 +26,15 @@ suite_maker suite_xla_wire;
 TEST_MAIN(
 	suite_agent,
 	suite_cost,
+	suite_errand,
+	suite_fleet,
 	suite_identity,
 	suite_job,
 	suite_kineto,
 	suite_kineto_config,
 	suite_kineto_table,
 	suite_kineto_wire,
+	suite_lead,
 	suite_options,
 	suite_plan,
 	suite_prometheus,

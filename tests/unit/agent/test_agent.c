@@ -284,13 +284,13 @@ static bool first_shipped(void)
 	return fake_http.n_asks >= 1;
 }
 
-static void write_kineto_config(char name[64])
+static void write_kineto_config(char name[64], const char *poll)
 {
 	char more[200];
 
 	snprintf(name, 64, "trainspotter-test-%ld", (long)getpid());
-	snprintf(more, sizeof(more), "capture:\n  interval: 1s\n  min_age: 0s\nkineto:\n  enabled: yes\n  socket: %s\n  service: od\n",
-		name);
+	snprintf(more, sizeof(more), "poll:\n  %s\ncapture:\n  interval: 1s\n  min_age: 0s\nkineto:\n  enabled: yes\n  socket: %s\n  service: od\n",
+		poll, name);
 	write_config(more);
 	options.once = false;
 }
@@ -335,7 +335,7 @@ START_TEST(a_process_that_polls_is_profiled_on_schedule_and_its_windows_are_ship
 	pthread_t thread;
 	void *status;
 
-	write_kineto_config(name);
+	write_kineto_config(name, "enabled: no");
 	ck_assert_msg(agent_conf_load(&cf, &options, &e) == OK, "%s", e.text);
 	ck_assert_int_eq(agent_open(&a, &cf, &options, &e), OK);
 	ck_assert_int_eq(pthread_create(&thread, NULL, run_agent, a), 0);
@@ -356,6 +356,54 @@ START_TEST(a_process_that_polls_is_profiled_on_schedule_and_its_windows_are_ship
 	pthread_join(thread, &status);
 	ck_assert_int_eq(*(int *)status, 0);
 	ck_assert_uint_eq(windows_sent(), 2);
+	fake_client_close(&c);
+	agent_close(a);
+}
+END_TEST
+
+/* The next report but one was made when the poll before was over. */
+static bool report_says(const char *what)
+{
+	for (int i = 0; i < 5; i++) {
+		size_t seen = fake_http.n_polls;
+
+		for (int k = 0; k < 1000 && fake_http.n_polls == seen; k++)
+			clock_sleep_ns(5 * NS_PER_MS);
+		if (strstr(fake_http.poll_body, what) != NULL)
+			return true;
+	}
+	return false;
+}
+
+START_TEST(a_window_that_the_daemon_asks_for_is_taken_shipped_and_told_with_its_id)
+{
+	char name[64], path[PATH_MAX];
+	struct agent_conf cf;
+	struct agent *a = NULL;
+	struct fake_client c;
+	pthread_t thread;
+	void *status;
+
+	write_kineto_config(name, "interval: 1s");
+	fake_http.poll_status = 200;
+	fake_http.poll_answer = "{\"paused\":false,\"poll_ns\":1000000000,\"leases\":[]}";
+	ck_assert_msg(agent_conf_load(&cf, &options, &e) == OK, "%s", e.text);
+	ck_assert_int_eq(agent_open(&a, &cf, &options, &e), OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, run_agent, a), 0);
+	fake_client_open(&c, "", "", name);
+	ck_assert_int_eq(fake_client_poll(&c), FAKE_NOTHING);
+	ck_assert_int_eq(fake_client_poll(&c), FAKE_NOTHING);
+	ck_assert(report_says("\"source\":\"kineto\",\"worker\":\"\",\"service\":\"od\""));
+	ck_assert_int_eq(fake_client_poll(&c), FAKE_NOTHING); /* slots go by, and none is leased */
+	fake_http.poll_answer = "{\"paused\":false,\"poll_ns\":1000000000,\"leases\":[{\"id\":\"L1\",\"capture\":\"C1\","
+		"\"source\":\"kineto\",\"service\":\"od\",\"worker\":\"\",\"ttl_ns\":30000000000}]}";
+	serve_window(&c, STR("one"), path);
+	wait_until_gone(path);
+	ck_assert(report_says("\"ended\":[{\"lease\":\"L1\",\"capture\":\"C1\",\"taken\":true,\"end\":\"taken\",\"window\":\"61"));
+	wait_for(first_shipped);
+	kill(getpid(), SIGTERM);
+	pthread_join(thread, &status);
+	ck_assert_int_eq(*(int *)status, 0);
 	fake_client_close(&c);
 	agent_close(a);
 }
@@ -466,7 +514,7 @@ START_TEST(a_window_on_demand_is_stored_once_wherever_the_agent_is_killed)
 	int status;
 
 	fake_http.store = folder_path("store");
-	write_kineto_config(name);
+	write_kineto_config(name, "enabled: no");
 	fake_client_open(&c, "", "", name);
 	sigemptyset(&block); /* it may come before the agent has set itself up */
 	sigaddset(&block, SIGTERM);
@@ -512,6 +560,7 @@ Suite *suite_agent(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_process_that_polls_is_profiled_on_schedule_and_its_windows_are_shipped);
+	tcase_add_test(tc, a_window_that_the_daemon_asks_for_is_taken_shipped_and_told_with_its_id);
 	tcase_add_test(tc, a_window_on_demand_is_stored_once_wherever_the_agent_is_killed);
 	suite_add_tcase(s, tc);
 	return s;

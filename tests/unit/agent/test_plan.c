@@ -258,7 +258,7 @@ START_TEST(a_source_that_stopped_asking_keeps_nobody_waiting)
 	next_slot();
 	see("xla", 1, 1, true);
 	see_idle(2);
-	ck_assert(next()); /* it had its last one earlier than kineto's */
+	ck_assert(next()); /* it had its last one earlier than xla's */
 }
 END_TEST
 
@@ -291,6 +291,8 @@ START_TEST(an_order_that_did_not_get_through_leaves_the_slot_owed)
 	ck_assert(next());
 	plan_unsent(p, order.id, now);
 	ck_assert_uint_eq(plan_out(p), 0);
+	ck_assert(!next()); /* a source that asks again and again gets it not at once */
+	now += NS_PER_S;
 	ck_assert(next());
 	plan_unsent(p, order.id, now);
 	next_slot();
