@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "base/chan.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/must.h"
@@ -115,8 +114,11 @@ int64_t job_budget(int64_t *credit_ns, int64_t elapsed_ns, int64_t used_ns, int6
 }
 
 struct job_thread {
-	struct thread *thread;
-	struct chan *todo, *done;
+	struct errands *errands;
+	/* the thread's own */
+	int64_t credit_ns, last_ns, used_ns; /* of CPU time; the clock and the CPU time at the end of the last job */
+	int64_t pause_ns;		     /* before the next one */
+	bool begun;
 };
 
 static int64_t cpu_ns(void)
@@ -127,81 +129,82 @@ static int64_t cpu_ns(void)
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-/* The result goes out before the pause, so that only the next file waits. */
-static void job_run(struct thread *thread, void *arg)
+static void begin(struct job_thread *t)
 {
-	struct job_thread *t = arg;
-	int64_t credit = INT64_MAX / 2, last = clock_mono_ns(), used = cpu_ns();
-	void *p;
-
 	setpriority(PRIO_PROCESS, 0, JOB_NICE); /* of this thread, on Linux; it only ever gets nicer */
-	while (chan_pop(t->todo, &p, -1) == OK) {
-		struct job *j = p;
-		int64_t percent = j->cpu_percent, burst = j->cpu_burst_ns, now, pause;
+	t->credit_ns = INT64_MAX / 2;
+	t->last_ns = clock_mono_ns();
+	t->used_ns = cpu_ns();
+	t->begun = true;
+}
 
-		job_do(j);
-		malloc_trim(0); /* a large trace must not stay in the resident size of an idle agent */
-		if (chan_push(t->done, j, -1) < 0)
-			job_free(j);
-		now = clock_mono_ns();
-		if (credit > burst)
-			credit = burst;
-		pause = job_budget(&credit, now - last, cpu_ns() - used, percent, burst);
-		last = now;
-		used = cpu_ns();
-		if (pause > 0 && thread_sleep(thread, pause))
-			break;
+/* What this job used the next one waits for. */
+static void settle(struct job_thread *t, const struct job *j)
+{
+	int64_t now = clock_mono_ns(), used = cpu_ns();
+
+	if (t->credit_ns > j->cpu_burst_ns)
+		t->credit_ns = j->cpu_burst_ns;
+	t->pause_ns = job_budget(&t->credit_ns, now - t->last_ns, used - t->used_ns, j->cpu_percent, j->cpu_burst_ns);
+	t->last_ns = now;
+	t->used_ns = used;
+}
+
+static void on_run(struct errand *er, struct thread *thread)
+{
+	struct job *j = (struct job *)er;
+	struct job_thread *t = j->thread;
+
+	if (!t->begun)
+		begin(t);
+	if (t->pause_ns > 0 && thread_sleep(thread, t->pause_ns)) {
+		j->rc = err_set(&j->err, E_STOPPED, "the agent ends");
+		return;
 	}
+	job_do(j);
+	malloc_trim(0); /* a large trace must not stay in the resident size of an idle agent */
+	settle(t, j);
+}
+
+static void on_free(struct errand *er)
+{
+	job_free((struct job *)er);
 }
 
 int job_thread_start(struct job_thread **out, struct err *e)
 {
 	struct job_thread *t = mem_get(sizeof(*t));
-	int rc;
+	int rc = errands_start(&t->errands, "job", 1, e);
 
-	t->todo = chan_new(1);
-	t->done = chan_new(1);
-	chan_fd(t->done); /* made by the thread that polls it */
-	rc = thread_start(&t->thread, "job", job_run, t, e);
-	if (rc < 0) {
-		job_thread_stop(t);
-		return rc;
-	}
-	*out = t;
-	return OK;
+	if (rc < 0)
+		mem_free(t);
+	else
+		*out = t;
+	return rc;
 }
 
 void job_thread_stop(struct job_thread *t)
 {
-	void *p;
-
 	if (t == NULL)
 		return;
-	chan_close(t->todo);
-	thread_join(t->thread);
-	while (chan_pop(t->todo, &p, 0) == OK)
-		job_free(p);
-	while (chan_pop(t->done, &p, 0) == OK)
-		job_free(p);
-	chan_free(t->todo);
-	chan_free(t->done);
+	errands_stop(t->errands);
 	mem_free(t);
 }
 
 void job_give(struct job_thread *t, struct job **j)
 {
-	must(chan_try_push(t->todo, *j) == OK);
+	(*j)->errand = (struct errand){ on_run, on_free };
+	(*j)->thread = t;
+	must(errands_give(t->errands, &(*j)->errand));
 	*j = NULL;
 }
 
 int job_fd(struct job_thread *t)
 {
-	return chan_fd(t->done);
+	return errands_fd(t->errands);
 }
 
 struct job *job_fetch(struct job_thread *t)
 {
-	void *p;
-
-	return chan_pop(t->done, &p, 0) == OK ? p : NULL;
+	return (struct job *)errands_fetch(t->errands);
 }

@@ -6,12 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/errand.h"
 #include "agent/source.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "trace/window.h"
 
+struct job_thread;
+
 struct job {
+	struct errand errand; /* first; of the thread that it is given to */
+	struct job_thread *thread;
 	/* in; the texts are borrowed until the job is back */
 	struct watch_file file;
 	const struct source *from; /* who gets the trace back, under its key; NULL: nobody */
@@ -39,8 +44,6 @@ void job_free(struct job *j);
 
 /* In the caller's thread. */
 void job_do(struct job *j);
-
-struct job_thread;
 
 int job_thread_start(struct job_thread **out, struct err *e) MUST_USE;
 void job_thread_stop(struct job_thread *t); /* waits for the job at hand; frees what nobody fetched */

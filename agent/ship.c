@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "agent/courier.h"
-#include "base/chan.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -21,11 +20,9 @@ enum { ANSWER_MAX = 64 << 10, JOIN_ARENA_MAX = 128 << 20, JOINED_MAX = 16 << 20 
 static const int64_t retry_after_max_ns = NS_PER_HOUR;
 
 struct ship {
-	struct thread *thread;
-	struct chan *todo, *done;
+	struct errands *errands;
 	struct ship_settings settings; /* numbers only: the courier has the texts */
 	/* the ship thread's own */
-	struct thread *self;
 	struct courier *courier;
 	struct rand_gen rand;
 	struct buf joined;
@@ -130,14 +127,15 @@ static int read_counts(struct shipment *s, struct str body)
 /* ---- exchanges */
 
 /* One try: what is to be done next, and how long the daemon asks to wait. */
-static enum ship_meaning try_once(struct ship *sh, struct shipment *s, struct str body, int64_t *retry_after_ns)
+static enum ship_meaning try_once(struct ship *sh, struct shipment *s, struct str body, struct thread *self,
+	int64_t *retry_after_ns)
 {
 	const struct http_answer *answer;
 	enum ship_meaning meaning;
 
 	s->status = 0;
 	*retry_after_ns = 0;
-	if (courier_post(sh->courier, body, "application/x-protobuf", "zstd", NULL, &answer, &s->err) < 0)
+	if (courier_post(sh->courier, body, "application/x-protobuf", "zstd", self, &answer, &s->err) < 0)
 		return SHIP_AGAIN;
 	s->status = answer->status;
 	*retry_after_ns = answer->retry_after_ns;
@@ -158,12 +156,12 @@ static int64_t wait_ns(struct ship *sh, unsigned attempt, int64_t retry_after_ns
 	return wait > retry_after_ns ? wait : retry_after_ns;
 }
 
-static enum ship_outcome ship_body(struct ship *sh, struct shipment *s, struct str body)
+static enum ship_outcome ship_body(struct ship *sh, struct shipment *s, struct str body, struct thread *self)
 {
 	for (unsigned attempt = 0;; attempt++) {
 		int64_t retry_after, wait;
 
-		switch (try_once(sh, s, body, &retry_after)) {
+		switch (try_once(sh, s, body, self, &retry_after)) {
 		case SHIP_TAKEN: return SHIP_ACCEPTED;
 		case SHIP_NEVER: return SHIP_REFUSED;
 		case SHIP_AGAIN: break;
@@ -173,12 +171,12 @@ static enum ship_outcome ship_body(struct ship *sh, struct shipment *s, struct s
 		wait = wait_ns(sh, attempt, retry_after);
 		log_warn("ship.retry", "attempt=%u windows=%zu wait_ms=%" PRId64 " err=\"%s\"", attempt + 1, s->n_parts,
 			wait / NS_PER_MS, s->err.text);
-		if (thread_sleep(sh->self, wait))
+		if (thread_sleep(self, wait))
 			return SHIP_STOPPED;
 	}
 }
 
-static void ship_one(struct ship *sh, struct shipment *s)
+static void ship_one(struct ship *sh, struct shipment *s, struct thread *self)
 {
 	struct str body = buf_view(&s->parts[0]);
 
@@ -192,26 +190,23 @@ static void ship_one(struct ship *sh, struct shipment *s)
 		}
 		body = buf_view(&sh->joined);
 	}
-	s->outcome = ship_body(sh, s, body);
+	s->outcome = ship_body(sh, s, body, self);
 }
 
-static void ship_run(struct thread *thread, void *arg)
+static void on_run(struct errand *er, struct thread *self)
 {
-	struct ship *sh = arg;
-	void *p;
+	struct shipment *s = (struct shipment *)er;
 
-	sh->self = thread;
-	while (chan_pop(sh->todo, &p, -1) == OK) {
-		struct shipment *s = p;
+	ship_one(s->ship, s, self);
+	if (s->n_parts <= 1)
+		return;
+	buf_fini(&s->ship->joined);
+	malloc_trim(0);
+}
 
-		ship_one(sh, s);
-		if (s->n_parts > 1) {
-			buf_fini(&sh->joined);
-			malloc_trim(0);
-		}
-		if (chan_push(sh->done, s, -1) < 0)
-			shipment_free(s);
-	}
+static void on_free(struct errand *er)
+{
+	shipment_free((struct shipment *)er);
 }
 
 int ship_start(struct ship **out, const struct ship_settings *s, struct err *e)
@@ -222,14 +217,11 @@ int ship_start(struct ship **out, const struct ship_settings *s, struct err *e)
 	int rc;
 
 	sh->settings = *s;
-	sh->todo = chan_new(1);
-	sh->done = chan_new(1);
-	chan_fd(sh->done); /* made by the thread that polls it */
 	buf_init(&sh->joined, JOINED_MAX);
 	rand_seed_os(&sh->rand);
 	rc = courier_new(&sh->courier, &cs, e);
 	if (rc == OK)
-		rc = thread_start(&sh->thread, "ship", ship_run, sh, e);
+		rc = errands_start(&sh->errands, "ship", 1, e);
 	if (rc < 0) {
 		ship_stop(sh);
 		return rc;
@@ -240,18 +232,9 @@ int ship_start(struct ship **out, const struct ship_settings *s, struct err *e)
 
 void ship_stop(struct ship *sh)
 {
-	void *p;
-
 	if (sh == NULL)
 		return;
-	chan_close(sh->todo);
-	thread_join(sh->thread);
-	while (chan_pop(sh->todo, &p, 0) == OK)
-		shipment_free(p);
-	while (chan_pop(sh->done, &p, 0) == OK)
-		shipment_free(p);
-	chan_free(sh->todo);
-	chan_free(sh->done);
+	errands_stop(sh->errands);
 	buf_fini(&sh->joined);
 	courier_free(sh->courier);
 	mem_free(sh);
@@ -259,18 +242,18 @@ void ship_stop(struct ship *sh)
 
 void ship_give(struct ship *sh, struct shipment **s)
 {
-	must(chan_try_push(sh->todo, *s) == OK);
+	(*s)->errand = (struct errand){ on_run, on_free };
+	(*s)->ship = sh;
+	must(errands_give(sh->errands, &(*s)->errand));
 	*s = NULL;
 }
 
 int ship_fd(struct ship *sh)
 {
-	return chan_fd(sh->done);
+	return errands_fd(sh->errands);
 }
 
 struct shipment *ship_fetch(struct ship *sh)
 {
-	void *p;
-
-	return chan_pop(sh->done, &p, 0) == OK ? p : NULL;
+	return (struct shipment *)errands_fetch(sh->errands);
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/errand.h"
 #include "agent/spool.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -27,7 +28,11 @@ enum ship_outcome {
 	SHIP_OUTCOMES
 };
 
+struct ship;
+
 struct shipment {
+	struct errand errand; /* first; of the thread that it is given to */
+	struct ship *ship;
 	/* in */
 	struct buf parts[SHIP_PARTS_MAX]; /* encoded batches */
 	size_t n_parts;
@@ -52,10 +57,8 @@ struct ship_settings { /* texts are copied */
 	unsigned tries; /* 0: for ever */
 };
 
-struct ship;
-
 int ship_start(struct ship **out, const struct ship_settings *s, struct err *e) MUST_USE;
-void ship_stop(struct ship *sh); /* waits for the exchange at hand; what is out is lost, the spool still has it */
+void ship_stop(struct ship *sh); /* within a second; what is out is lost, the spool still has it */
 void ship_give(struct ship *sh, struct shipment **s); /* takes *s; at most one is out at a time */
 int ship_fd(struct ship *sh);			      /* readable when one is back */
 struct shipment *ship_fetch(struct ship *sh);	      /* NULL when none is back */
