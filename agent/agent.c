@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/exec.h"
 #include "agent/fleet.h"
 #include "agent/host.h"
 #include "agent/job.h"
@@ -186,6 +187,14 @@ static int open_vllm(struct agent *a, struct source *out, struct err *e)
 	return vllm_open(out, &s, e);
 }
 
+static int open_exec(struct agent *a, struct source *out, struct err *e)
+{
+	const struct exec_settings s = { .conf = &a->conf.exec, .decode = &a->conf.decode, .plan = a->plan,
+		.state_dir = a->conf.state_dir, .proc = "/proc" };
+
+	return exec_open(out, &s, e);
+}
+
 static int open_watch(struct agent *a, struct source *out, struct err *e)
 {
 	return watch_source_open(out, &a->conf, a->options.once, e);
@@ -203,6 +212,7 @@ static const struct source_row {
 	unsigned flags;
 } source_rows[] = {
 	{ open_kineto, ROW_EARLY },
+	{ open_exec, 0 },
 	{ open_vllm, 0 },
 	{ open_watch, ROW_ONCE | ROW_ANEW },
 	{ open_xla, 0 },

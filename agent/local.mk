@@ -8,8 +8,11 @@ agent_libagent_a_SOURCES = \
 	agent/courier.c agent/courier.h \
 	agent/decode.c agent/decode.h \
 	agent/errand.c agent/errand.h \
+	agent/exec.c agent/exec.h \
+	agent/exec_run.c agent/exec_run.h \
 	agent/fleet.c agent/fleet.h \
 	agent/guard.c agent/guard.h \
+	agent/proc_find.c agent/proc_find.h \
 	agent/harvest.c agent/harvest.h \
 	agent/host.c agent/host.h \
 	agent/identity.c agent/identity.h \

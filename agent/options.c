@@ -1,5 +1,6 @@
 #include "agent/options.h"
 
+#include "agent/exec.h"
 #include "agent/kineto.h"
 #include "agent/kineto_config.h"
 #include "agent/xla.h"
@@ -59,6 +60,30 @@ static const struct conf_key xla_job_keys[] = {
 	{ "worker", CONF_TEXT, X(worker), 0, 256, "", "worker where the process's environment names none", NULL },
 };
 static const struct conf_schema xla_job_schema = { xla_job_keys, COUNT(xla_job_keys), sizeof(struct xla_job_conf) };
+
+#define C(field) offsetof(struct exec_command_conf, field)
+
+static const struct conf_key exec_command_keys[] = {
+	{ "name", CONF_TEXT, C(name), 1, EXEC_NAME_TEXT - 1, NULL,
+		"of letters, digits, - and _: how it is called in folders and logs", NULL },
+	{ "command", CONF_TEXTS, C(command), 1, 4096, "",
+		"program and arguments, a word each, without a shell; {dir} {duration_ms} {iterations} {pid} in them are replaced", NULL },
+	{ "process", CONF_TEXT, C(process), 0, 1024, "",
+		"run for each process whose command line matches this pattern (* and ?), its pid in {pid}; empty: once, for the host", NULL },
+	{ "service", CONF_TEXT, C(service), 0, 256, "", "service, where neither trace nor process names one; empty: unknown", NULL },
+	{ "deploy", CONF_TEXT, C(deploy), 0, 256, "",
+		"deploy, where neither trace nor process names one; empty: a fingerprint of versions", NULL },
+	{ "worker", CONF_TEXT, C(worker), 0, 256, "", "worker, where neither trace nor process names one", NULL },
+	{ "limit", CONF_DURATION, C(limit_ns), NS_PER_S, NS_PER_DAY, "2m",
+		"how long it may take beyond capture.duration; then it is ended with all that it started", NULL },
+	{ "max_output", CONF_SIZE, C(max_output), 1 << 10, INT64_C(1) << 40, "1GiB",
+		"what it may write; then it is ended, and its folder removed", NULL },
+	{ "memory", CONF_SIZE, C(memory), 0, INT64_C(1) << 45, "0", "address space that it may use; 0: no limit", NULL },
+	{ "nice", CONF_INT, C(nice), 0, 19, "10", "added to the agent's own", NULL },
+	{ "decode", CONF_BOOL, C(decode), 0, 0, "yes", "decode folders of .ntff, .neff and .pb that it leaves", NULL },
+};
+static const struct conf_schema exec_command_schema = { exec_command_keys, COUNT(exec_command_keys),
+	sizeof(struct exec_command_conf) };
 
 #define A(field) offsetof(struct agent_conf, field)
 
@@ -145,6 +170,26 @@ static const struct conf_key agent_keys[] = {
 		"service of processes that nothing else names; empty: unknown", NULL },
 	{ "xla.deploy", CONF_TEXT, A(xla.deploy), 0, 256, "",
 		"deploy of processes that nothing else names; empty: a fingerprint of versions", NULL },
+	{ "exec.commands", CONF_SECTIONS, A(exec.commands), 0, 0, NULL,
+		"commands that take windows, on the schedule of capture", &exec_command_schema },
+	{ "decode.program", CONF_PATH, A(decode.program), 0, 0, "",
+		"neuron-explorer or neuron-profile; empty: in PATH or /opt/aws/neuron/bin, the former first", NULL },
+	{ "decode.system", CONF_BOOL, A(decode.want_system), 0, 0, "yes",
+		"make a window of a session's system profile", NULL },
+	{ "decode.summary", CONF_BOOL, A(decode.want_summary), 0, 0, "yes",
+		"make a window, of SERVICE/device, of the summary of its device profiles", NULL },
+	{ "decode.device", CONF_BOOL, A(decode.want_device), 0, 0, "no",
+		"make windows, of SERVICE/device, of its device profiles whole, in place of the summary; takes long", NULL },
+	{ "decode.max_input", CONF_SIZE, A(decode.max_input), 1 << 10, INT64_C(5) << 30, "1GiB",
+		"sessions larger than this are not decoded", NULL },
+	{ "decode.max_output", CONF_SIZE, A(decode.max_output), 1 << 20, INT64_C(1) << 40, "2GiB",
+		"what the decoder may write, its own files included", NULL },
+	{ "decode.memory", CONF_SIZE, A(decode.memory), 0, INT64_C(1) << 45, "8GiB",
+		"address space that the decoder may use; 0: no limit", NULL },
+	{ "decode.limit", CONF_DURATION, A(decode.limit_ns), NS_PER_S, NS_PER_DAY, "10m",
+		"how long the decoder may take for a session", NULL },
+	{ "decode.keep", CONF_INT, A(decode.keep), 0, 1000, "0",
+		"so many captures of exec are kept as they were, to be looked at: state_dir/exec/kept", NULL },
 	{ "rescan", CONF_DURATION, A(rescan_ns), NS_PER_S, NS_PER_DAY, "30s",
 		"how often folders are listed, for what inotify does not see (NFS)", NULL },
 	{ "keep_files", CONF_INT, A(keep_files), 1, 100000, "200",
@@ -296,7 +341,8 @@ static int check_vllm(const struct agent_conf *cf, const char *path, struct err 
 
 static bool has_source(const struct agent_conf *cf)
 {
-	return cf->watch.n > 0 || cf->kineto.enabled || cf->vllm.servers.n > 0 || cf->xla.enabled;
+	return cf->watch.n > 0 || cf->kineto.enabled || cf->vllm.servers.n > 0 || cf->xla.enabled ||
+	       cf->exec.commands.n > 0;
 }
 
 /* What the table cannot say of a single key. */
@@ -319,6 +365,8 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 		return err_set(e, E_USAGE, "%s: ship.retry_first: is more than ship.retry_max", path);
 	if (check_vllm(cf, path, e) < 0)
 		return E_USAGE;
+	if (exec_check(&cf->exec, e) < 0)
+		return err_add(e, "%s", path);
 	return check_folders(cf, path, e);
 }
 

@@ -56,6 +56,25 @@ struct xla_conf {
 	int64_t timeout_ns, max_file, host_level, scan_ns;
 };
 
+/* A command that takes windows (agent/exec.h). */
+struct exec_command_conf {
+	char *name;
+	struct conf_texts command;
+	char *process, *service, *deploy, *worker;
+	int64_t limit_ns, max_output, memory, nice;
+	bool decode;
+};
+struct exec_conf {
+	struct conf_sections commands; /* struct exec_command_conf */
+};
+
+/* How sessions of a Neuron profiler are decoded (agent/decode.h). */
+struct decode_conf {
+	char *program;
+	bool want_system, want_summary, want_device;
+	int64_t max_input, max_output, memory, limit_ns, keep;
+};
+
 struct agent_conf {
 	char *server, *token_file, *ca_file;
 	char *state_dir, *host;
@@ -67,6 +86,8 @@ struct agent_conf {
 	struct identity_conf identity;
 	struct vllm_conf vllm;
 	struct xla_conf xla;
+	struct exec_conf exec;
+	struct decode_conf decode;
 	int64_t rescan_ns, keep_files;
 	int64_t spool_bytes;
 	int64_t batch_bytes, timeout_ns, retry_first_ns, retry_max_ns;
@@ -94,6 +115,11 @@ void agent_conf_fini(struct agent_conf *cf);
 
 /* The schedule of this host. E_USAGE names the key. */
 int agent_conf_plan(const struct capture_conf *cf, struct str host, struct plan_settings *out, struct err *e) MUST_USE;
+
+static inline const struct exec_command_conf *exec_conf_command(const struct exec_conf *cf, size_t i)
+{
+	return (const struct exec_command_conf *)cf->commands.v + i;
+}
 
 static inline const struct watch_conf *agent_conf_watch(const struct agent_conf *cf, size_t i)
 {

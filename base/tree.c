@@ -75,7 +75,7 @@ static int walk(struct walk *w, const char *path, struct err *e)
 	w->top = path;
 	w->e = e;
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? OK : err_sys(e, "%s", path);
+		return errno == ENOENT || errno == ENOTDIR ? OK : err_sys(e, "%s", path);
 	w->dev = st.st_dev;
 	return walk_entry(w, AT_FDCWD, path, 0);
 }
