@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/identity.h"
 #include "agent/keep.h"
 #include "agent/worker.h"
 #include "base/clock.h"
@@ -61,6 +62,8 @@ struct capture {
 	uint64_t key;
 	uint64_t order; /* of the plan; 0: it has ended there */
 	struct worker who;
+	struct identity id;
+	struct label labels[IDENTITY_LABELS_MAX];
 	uid_t uid;
 	int64_t deadline_ns; /* mono */
 	int64_t due_ns;		       /* when to look next, or to hand it out */
@@ -93,6 +96,7 @@ struct kineto {
 	int64_t timeout_ns;
 	bool env_said;
 	struct plan *plan;
+	struct identities *identities; /* NULL: the process and the configuration alone say who it is */
 	struct procs procs;
 	struct captures captures;
 	uint64_t next_key;
@@ -243,23 +247,15 @@ static void tell_over(struct kineto *k, pid_t pid)
 	kineto_poll_tell(k->poll, &(struct kineto_note){ .kind = KINETO_NOTE_OVER, .pid = pid });
 }
 
-static struct str or_else(const char *its, const char *ours)
-{
-	return its[0] != '\0' ? str_of(its) : str_of(ours);
-}
-
 /* Counts, and says what is wrong with its cure. */
 static void say_end(struct kineto *k, const struct capture *w, enum kineto_end end, const char *why)
 {
-	struct str service = or_else(w->who.service, k->service);
-
 	k->counts[end]++;
 	if (ends[end].cure == NULL)
-		log_debug("kineto.window", "pid=%ld service=\"%.*s\" end=%s", (long)w->who.pid, STR_ARG(service),
-			ends[end].word);
+		log_debug("kineto.window", "pid=%ld service=\"%s\" end=%s", (long)w->who.pid, w->id.service, ends[end].word);
 	else
-		log_warn("kineto.window", "pid=%ld service=\"%.*s\" end=%s file=\"%s\"%s%s%s cure=\"%s\"",
-			(long)w->who.pid, STR_ARG(service), ends[end].word, w->path, why == NULL ? "" : " reason=\"",
+		log_warn("kineto.window", "pid=%ld service=\"%s\" end=%s file=\"%s\"%s%s%s cure=\"%s\"",
+			(long)w->who.pid, w->id.service, ends[end].word, w->path, why == NULL ? "" : " reason=\"",
 			why == NULL ? "" : why, why == NULL ? "" : "\"", ends[end].cure);
 }
 
@@ -271,6 +267,7 @@ static struct capture *add(struct kineto *k, const struct worker *who, uid_t uid
 		return NULL;
 	w = *place = mem_get(sizeof(*w));
 	*w = (struct capture){ .key = ++k->next_key, .who = *who, .uid = uid, .due_ns = now_ns, .deadline_ns = now_ns };
+	identities_read(k->identities, &w->id, who, k->service, k->deploy, now_ns);
 	if (snprintf(w->path, sizeof(w->path), "%s%s", who->root, path) >= (int)sizeof(w->path)) {
 		drop(k, w);
 		return NULL;
@@ -342,10 +339,18 @@ static void tell_plan(struct kineto *k, struct proc *p, bool idle, int64_t now_n
 	p->seat = plan_seen(k->plan, &p->w, now_ns, wall_ns);
 }
 
+static void name_proc(struct proc *p, const struct identity *id)
+{
+	str_copy_to(str_of(id->service), p->w.service, sizeof(p->w.service));
+	str_copy_to(str_of(id->deploy), p->w.deploy, sizeof(p->w.deploy));
+	str_copy_to(str_of(id->worker), p->w.worker, sizeof(p->w.worker));
+}
+
 /* The same pid with another address is another process, or another life of it. */
 static void know(struct kineto *k, const struct worker *who, const struct kineto_note *n, int64_t now_ns, int64_t wall_ns)
 {
 	struct proc *p = find_proc(k, n->pid);
+	struct identity id;
 
 	if (p != NULL && p->address != n->address)
 		plan_gone(k->plan, p->seat);
@@ -356,9 +361,8 @@ static void know(struct kineto *k, const struct worker *who, const struct kineto
 	*p = (struct proc){ .address = n->address };
 	p->w = (struct plan_worker){ .source = kineto_source.name, .pid = n->pid, .born_ns = n->mono_ns - who->age_ns };
 	snprintf(p->w.key, sizeof(p->w.key), "pid %ld", (long)n->pid);
-	str_copy_to(or_else(who->service, k->service), p->w.service, sizeof(p->w.service));
-	str_copy_to(or_else(who->deploy, k->deploy), p->w.deploy, sizeof(p->w.deploy));
-	str_copy_to(str_of(who->worker), p->w.worker, sizeof(p->w.worker));
+	identities_read(k->identities, &id, who, k->service, k->deploy, now_ns);
+	name_proc(p, &id);
 	tell_plan(k, p, n->idle, now_ns, wall_ns);
 }
 
@@ -414,6 +418,8 @@ static void take_given(struct kineto *k, const struct kineto_note *n)
 		plan_end(k->plan, n->grant.order, false, "untracked", n->mono_ns);
 		return;
 	}
+	if (find_proc(k, n->pid) != NULL) /* neuron-ls knows it by now */
+		name_proc(find_proc(k, n->pid), &w->id);
 	w->order = n->grant.order;
 	w->deadline_ns += n->grant.duration_ns + k->timeout_ns;
 	log_debug("kineto.asked", "pid=%ld file=\"%s\"", (long)n->pid, w->path);
@@ -631,8 +637,9 @@ static bool on_next(void *self, int64_t now_ns, struct source_trace *out)
 	struct capture *w;
 
 	while ((w = first_finished(k, now_ns)) != NULL) {
-		*out = (struct source_trace){ .key = w->key, .order = w->order, .service = or_else(w->who.service, k->service),
-			.deploy = or_else(w->who.deploy, k->deploy), .worker = str_of(w->who.worker) };
+		*out = (struct source_trace){ .key = w->key, .order = w->order, .service = str_of(w->id.service),
+			.deploy = str_of(w->id.deploy), .worker = str_of(w->id.worker), .labels = w->labels,
+			.n_labels = identity_labels(&w->id, w->labels) };
 		if (stat_file(w, &out->file)) {
 			w->state = CAPTURE_OUT;
 			return true;
@@ -762,6 +769,11 @@ int kineto_open(struct kineto **out, const struct kineto_conf *cf, struct plan *
 	open_sockets(k, clock_mono_ns());
 	*out = k;
 	return OK;
+}
+
+void kineto_identify(struct kineto *k, struct identities *ids)
+{
+	k->identities = ids;
 }
 
 void kineto_close(struct kineto *k)

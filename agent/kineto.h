@@ -49,6 +49,7 @@ int kineto_settings(const struct kineto_conf *cf, const struct plan_settings *pl
 int kineto_open(struct kineto **out, const struct kineto_conf *cf, struct plan *plan, const char *proc,
 	const char *bad_dir, size_t keep_files, struct err *e) MUST_USE;
 void kineto_close(struct kineto *k);
+void kineto_identify(struct kineto *k, struct identities *ids); /* borrows: who asks pods and neuron-ls; none without */
 
 extern const struct source_type kineto_source; /* its self is a struct kineto */
 

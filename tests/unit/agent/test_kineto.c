@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/identity.h"
 #include "base/clock.h"
 #include "base/enc.h"
 #include "tests/unit/agent/fake_kineto.h"
@@ -139,6 +140,50 @@ static void take_one_window(void)
 	ck_assert(get_trace());
 	give_back(SOURCE_KEPT, false);
 }
+
+static struct str label_of(const char *key)
+{
+	for (size_t i = 0; i < trace.n_labels; i++)
+		if (str_eq(trace.labels[i].key, str_of(key)))
+			return trace.labels[i].value;
+	return STR("");
+}
+
+START_TEST(a_pod_names_the_service_of_its_processes)
+{
+	char podinfo[PATH_MAX], key[] = "app", version[] = "version", file[64];
+	const struct identity_conf cf = { .podinfo = podinfo, .service_label = key, .deploy_label = version, .neuron_ls = nothing };
+	struct identities *ids;
+	struct buf b;
+
+	snprintf(podinfo, sizeof(podinfo), "%s", folder_path("podinfo"));
+	ck_assert_int_eq(mkdir(podinfo, 0700), 0);
+	folder_write("podinfo/labels", STR("app=\"llm-pod\"\nversion=\"v9\"\n"));
+	folder_write("podinfo/name", STR("llm-pod-0"));
+	buf_init(&b, 4096);
+	buf_fmt(&b, "RANK=3%cKINETO_ONDEMAND_TRACE_DIR=%s/out", 0, folder);
+	snprintf(file, sizeof(file), "proc/%ld/environ", (long)getpid());
+	folder_write(file, buf_view(&b));
+	buf_fini(&b);
+	conf.service = nothing;
+	kineto_close(k);
+	open_agent();
+	ids = identities_new(&cf);
+	kineto_identify(k, ids);
+	ck_assert(get_window(&client, 400));
+	ck_assert_str_eq(plan_at(plan, 0).w->service, "llm-pod");
+	fake_client_write(&client, STR("x"));
+	ck_assert(get_trace());
+	ck_assert(str_eq(trace.service, STR("llm-pod")));
+	ck_assert(str_eq(trace.deploy, STR("v9")));
+	ck_assert(str_eq(trace.worker, STR("3")));
+	ck_assert(str_eq(label_of("pod"), STR("llm-pod-0")));
+	give_back(SOURCE_KEPT, false);
+	kineto_identify(k, NULL);
+	identities_free(ids);
+	conf.service = from_conf;
+}
+END_TEST
 
 START_TEST(a_window_is_asked_for_taken_and_its_file_removed)
 {
@@ -759,6 +804,7 @@ Suite *suite_kineto(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_window_is_asked_for_taken_and_its_file_removed);
+	tcase_add_test(tc, a_pod_names_the_service_of_its_processes);
 	tcase_add_test(tc, the_socket_answers_as_soon_as_it_is_open);
 	tcase_add_test(tc, a_process_with_a_window_out_gets_no_second_one);
 	tcase_add_test(tc, a_busy_process_gets_none);
