@@ -88,9 +88,107 @@ int keep_move(const char *from, const char *dir, const char *side_suffix, struct
 	return rc;
 }
 
+/* ---- copies */
+
+static int copy_bytes(int from, int to, uint64_t max_bytes, const char *name, struct err *e)
+{
+	char block[65536];
+	uint64_t bytes = 0;
+
+	for (;;) {
+		ssize_t n = read(from, block, sizeof(block));
+		int rc;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, "%s: read", name);
+		if (n == 0)
+			return OK;
+		bytes += (uint64_t)n;
+		if (bytes > max_bytes)
+			return err_set(e, E_LIMIT, "%s: has more than %llu bytes", name, (unsigned long long)max_bytes);
+		rc = file_write_all(to, block, (size_t)n, name, e);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+/* Under a name of its own until it is whole. */
+static int copy_to(int from, int dir_fd, const char *name, uint64_t max_bytes, struct err *e)
+{
+	char tmp[NAME_MAX];
+	int to, rc;
+
+	if (snprintf(tmp, sizeof(tmp), "%s.tmp", name) >= (int)sizeof(tmp))
+		return err_set(e, E_LIMIT, "%s: name too long", name);
+	to = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (to < 0)
+		return err_sys(e, "%s", tmp);
+	rc = copy_bytes(from, to, max_bytes, name, e);
+	close(to);
+	if (rc == OK && renameat(dir_fd, tmp, dir_fd, name) < 0)
+		rc = err_sys(e, "%s: rename", tmp);
+	if (rc < 0)
+		unlinkat(dir_fd, tmp, 0);
+	return rc;
+}
+
+/* A link to a link would be one to wherever it leads: what is there must be the file that was opened. */
+static bool link_to(int from_fd, const char *from, int dir_fd, const char *name)
+{
+	struct stat was, is;
+
+	if (linkat(AT_FDCWD, from, dir_fd, name, 0) < 0)
+		return false;
+	if (fstat(from_fd, &was) == 0 && fstatat(dir_fd, name, &is, AT_SYMLINK_NOFOLLOW) == 0 && was.st_dev == is.st_dev &&
+		was.st_ino == is.st_ino)
+		return true;
+	unlinkat(dir_fd, name, 0);
+	return false;
+}
+
+static int second_name(const char *from, int dir_fd, const char *name, uint64_t max_bytes, struct err *e)
+{
+	int fd = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), rc = OK;
+	struct stat st;
+
+	if (fd < 0)
+		return err_sys(e, "%s", from);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		rc = err_set(e, E_UNSUPPORTED, "%s: is no regular file", from);
+	else if ((uint64_t)st.st_size > max_bytes)
+		rc = err_set(e, E_LIMIT, "%s: has more than %llu bytes", from, (unsigned long long)max_bytes);
+	else if (faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && !link_to(fd, from, dir_fd, name))
+		rc = copy_to(fd, dir_fd, name, max_bytes, e);
+	close(fd);
+	return rc;
+}
+
+int keep_copy(const char *from, const char *dir, const char *name, const char *side_suffix, uint64_t max_bytes, struct err *e)
+{
+	char side[PATH_MAX], side_name[NAME_MAX];
+	int rc = file_make_dirs(dir, 0750, e), fd;
+
+	if (rc < 0)
+		return rc;
+	fd = open_folder(dir, e);
+	if (fd < 0)
+		return fd;
+	rc = second_name(from, fd, name, max_bytes, e);
+	if (rc == OK && snprintf(side, sizeof(side), "%s%s", from, side_suffix) < (int)sizeof(side) &&
+		snprintf(side_name, sizeof(side_name), "%s%s", name, side_suffix) < (int)sizeof(side_name) && file_exists(side))
+		rc = second_name(side, fd, side_name, max_bytes, e);
+	close(fd);
+	return rc;
+}
+
+/* ---- ceilings */
+
 struct kept {
 	char *name;
 	int64_t mtime_ns;
+	uint64_t bytes;
 };
 
 VEC(kept_files, struct kept);
@@ -104,7 +202,7 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void list_kept(DIR *d, struct kept_files *files)
+static void list_kept(DIR *d, struct str side_suffix, struct kept_files *files)
 {
 	for (struct dirent *ent; (ent = readdir(d)) != NULL;) {
 		struct stat st;
@@ -112,34 +210,64 @@ static void list_kept(DIR *d, struct kept_files *files)
 
 		if (fstatat(dirfd(d), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 			continue;
+		if (!str_empty(side_suffix) && str_has_suffix(str_of(ent->d_name), side_suffix))
+			continue;
 		k = vec_push(files);
 		if (k == NULL)
 			return;
-		*k = (struct kept){ mem_dup_text(ent->d_name), st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec };
+		*k = (struct kept){ mem_dup_text(ent->d_name), st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec,
+			(uint64_t)st.st_size };
 	}
 }
 
-size_t keep_trim(const char *dir, size_t max_files)
+/* How many of the oldest have to go. */
+static size_t too_many(const struct kept_files *files, size_t max_files, uint64_t max_bytes)
+{
+	uint64_t bytes = 0;
+	size_t n = files->n;
+
+	while (n > 0 && files->n - n < max_files && bytes + files->v[n - 1].bytes <= max_bytes)
+		bytes += files->v[--n].bytes;
+	return n;
+}
+
+static bool remove_kept(int dir_fd, const char *name, const char *side_suffix)
+{
+	char side[NAME_MAX];
+
+	if (unlinkat(dir_fd, name, 0) < 0)
+		return false;
+	if (side_suffix[0] != '\0' && snprintf(side, sizeof(side), "%s%s", name, side_suffix) < (int)sizeof(side))
+		unlinkat(dir_fd, side, 0);
+	return true;
+}
+
+size_t keep_trim_bytes(const char *dir, const char *side_suffix, size_t max_files, uint64_t max_bytes)
 {
 	struct kept_files files = VEC_INIT(TRIM_FILES_MAX);
 	int fd = open_folder(dir, NULL);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	size_t gone = 0;
+	size_t gone = 0, n;
 
 	if (d == NULL) {
 		if (fd >= 0)
 			close(fd);
 		return 0;
 	}
-	list_kept(d, &files);
-	if (files.n > max_files) {
+	list_kept(d, str_of(side_suffix), &files);
+	if (files.n > 0)
 		qsort(files.v, files.n, sizeof(*files.v), by_age);
-		for (size_t i = 0; i < files.n - max_files; i++)
-			gone += unlinkat(dirfd(d), files.v[i].name, 0) == 0;
-	}
+	n = too_many(&files, max_files, max_bytes);
+	for (size_t i = 0; i < n; i++)
+		gone += remove_kept(dirfd(d), files.v[i].name, side_suffix);
 	closedir(d);
 	vec_each(k, &files)
 		mem_free(k->name);
 	vec_fini(&files);
 	return gone;
+}
+
+size_t keep_trim(const char *dir, size_t max_files)
+{
+	return keep_trim_bytes(dir, "", max_files, UINT64_MAX);
 }

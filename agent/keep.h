@@ -11,7 +11,13 @@
  * where that is taken. A side file that belongs to it may follow under the same name plus suffix. */
 int keep_move(const char *from, const char *dir, const char *side_suffix, struct err *e) MUST_USE;
 
+/* Gives the regular file from a second name in folder dir (made when missing), dir/name, or a copy of it where that is another file system;
+ * its side file, too. What stands there under the name already stays. E_LIMIT: it has more than max_bytes. */
+int keep_copy(const char *from, const char *dir, const char *name, const char *side_suffix, uint64_t max_bytes, struct err *e) MUST_USE;
+
 /* Removes the oldest regular files of dir until at most max_files are left. Returns how many went. */
 size_t keep_trim(const char *dir, size_t max_files);
+/* The same until they also have at most max_bytes in all. Side files are not counted and go with theirs. */
+size_t keep_trim_bytes(const char *dir, const char *side_suffix, size_t max_files, uint64_t max_bytes);
 
 #endif
