@@ -11,8 +11,11 @@
 #include "agent/exec.h"
 #include "agent/fleet.h"
 #include "agent/host.h"
+#include "agent/identity.h"
 #include "agent/job.h"
+#include "agent/keep.h"
 #include "agent/kineto.h"
+#include "agent/meter.h"
 #include "agent/quarantine.h"
 #include "agent/ship.h"
 #include "agent/spool.h"
@@ -29,6 +32,8 @@
 
 enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_WANTED = 16, ONCE_TRIES = 5, JOB_TRIES = 5, PARTS_GOOD = 8 };
 enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256, SOURCES_MAX = 16, BATCHES_MAX = 16 };
+
+enum raw_dir { RAW_LAST, RAW_CAPTURES, RAW_DIRS };
 
 static const int64_t again_ns = 10 * NS_PER_S;
 
@@ -49,6 +54,9 @@ struct agent {
 	char host[HOST_TEXT];
 	int signal_fd;
 	struct plan *plan;
+	struct identities *identities;
+	struct meter *meter;
+	char raw_dirs[RAW_DIRS][PATH_MAX]; /* where raw traces stay */
 	struct source sources[SOURCES_MAX]; /* in the order of the table; without a type: not wanted */
 	size_t turn;			    /* who is asked first for a trace */
 	struct spool *spool;
@@ -137,6 +145,8 @@ static int open_state(struct agent *a, struct err *e)
 
 	if (strlen(a->conf.state_dir) > DIR_TEXT)
 		return err_set(e, E_USAGE, "state_dir: path too long");
+	snprintf(a->raw_dirs[RAW_LAST], PATH_MAX, "%s/raw/last", a->conf.state_dir);
+	snprintf(a->raw_dirs[RAW_CAPTURES], PATH_MAX, "%s/raw/captures", a->conf.state_dir);
 	rc = file_make_dirs(a->conf.state_dir, 0750, e);
 	if (rc == OK)
 		rc = open_spool(a, e); /* its lock keeps a second agent away from the id, too */
@@ -157,9 +167,11 @@ static int open_kineto(struct agent *a, struct source *out, struct err *e)
 		return OK;
 	snprintf(bad_dir, sizeof(bad_dir), "%s/bad", a->conf.state_dir);
 	rc = kineto_open(&k, &a->conf.kineto, a->plan, "/proc", bad_dir, (size_t)a->conf.keep_files, e);
-	if (rc == OK)
-		*out = (struct source){ &kineto_source, k };
-	return rc;
+	if (rc < 0)
+		return rc;
+	kineto_identify(k, a->identities);
+	*out = (struct source){ &kineto_source, k };
+	return OK;
 }
 
 static int open_xla(struct agent *a, struct source *out, struct err *e)
@@ -248,6 +260,20 @@ static void close_sources(struct agent *a, unsigned mask, unsigned wanted)
 
 /* ---- life */
 
+static void take_meter(struct agent *a)
+{
+	const struct cost_settings s = { (uint32_t)a->conf.capture.budget_ppm, a->conf.capture.restore_ns };
+	const char **dirs = mem_get_array(a->conf.watch.n, sizeof(*dirs));
+
+	if (a->meter == NULL)
+		a->meter = meter_new(&s, a->plan, "/proc");
+	meter_set(a->meter, &s);
+	for (size_t i = 0; i < a->conf.watch.n; i++)
+		dirs[i] = agent_conf_watch(&a->conf, i)->dir;
+	meter_folders(a->meter, dirs, a->conf.watch.n);
+	mem_free(dirs);
+}
+
 static int take_plan(struct agent *a, struct err *e)
 {
 	struct plan_settings s;
@@ -257,6 +283,8 @@ static int take_plan(struct agent *a, struct err *e)
 		a->plan = plan_new(&s);
 	else if (rc == OK)
 		plan_set(a->plan, &s);
+	if (rc == OK)
+		take_meter(a);
 	return rc;
 }
 
@@ -272,6 +300,7 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 	a->start_ns = clock_wall_ns();
 	a->parts_max = SHIP_PARTS_MAX;
 	take_names(a);
+	a->identities = identities_new(&a->conf.identity);
 	rc = proc_signals_open(&a->signal_fd, e);
 	if (rc == OK)
 		rc = take_plan(a, e);
@@ -303,6 +332,8 @@ void agent_close(struct agent *a)
 	ship_stop(a->ship);
 	job_thread_stop(a->jobs);
 	close_sources(a, 0, 0);
+	meter_free(a->meter);
+	identities_free(a->identities);
 	plan_free(a->plan);
 	spool_close(a->spool);
 	if (a->signal_fd >= 0)
@@ -313,8 +344,35 @@ void agent_close(struct agent *a)
 
 /* ---- traces */
 
+/* What its worker's windows cost, and whether it stays when it has been read. */
+static void judge_trace(struct agent *a, struct job *j)
+{
+	struct plan_order order;
+	bool ordered = plan_order(a->plan, j->order, &order), asked = ordered && order.capture[0] != '\0';
+	struct cost_view cost = ordered ? meter_of_worker(a->meter, order.worker) : meter_of_trace(a->meter, j->file.path);
+
+	j->n_gauges = meter_gauges(&cost, j->gauges);
+	j->raw_max_bytes = (uint64_t)a->conf.keep.max_bytes;
+	if ((asked ? a->conf.keep.captures : a->conf.keep.last) > 0)
+		j->raw_dir = a->raw_dirs[asked ? RAW_CAPTURES : RAW_LAST];
+}
+
+static void trim_raw(struct agent *a, const struct job *j)
+{
+	bool asked = j->raw_dir == a->raw_dirs[RAW_CAPTURES];
+
+	if (j->raw_dir == NULL || j->rc < 0)
+		return;
+	if (j->raw_err.text[0] != '\0')
+		log_warn("raw.lost", "file=\"%s\" err=\"%s\"", j->file.path, j->raw_err.text);
+	else
+		log_info("raw.kept", "window=%s dir=\"%s\"", j->window_text, j->raw_dir);
+	keep_trim_bytes(j->raw_dir, WATCH_SIDECAR, (size_t)(asked ? a->conf.keep.captures : a->conf.keep.last), j->raw_max_bytes);
+}
+
 static void start_job(struct agent *a, struct job *j)
 {
+	judge_trace(a, j);
 	j->agent_version = STR(PACKAGE_VERSION);
 	j->origin.agent_id = str_of(a->id);
 	j->origin.host = str_of(a->host);
@@ -432,6 +490,7 @@ static void take_job(struct agent *a, int64_t now_ns)
 	if (j == NULL)
 		return;
 	a->job_out = false;
+	trim_raw(a, j);
 	crash_point("job.made");
 	if (!watch_same(&j->file) || j->rc == E_NOT_FOUND)
 		give_back(j, &(struct source_result){ .end = SOURCE_AGAIN, .delay_ns = NS_PER_S }, now_ns); /* another file by now, or gone */
@@ -699,16 +758,19 @@ static int timeout_ms(int64_t until_ns, int64_t now_ns)
 
 static void wait_for_something(struct agent *a, int64_t now_ns)
 {
-	struct pollfd fds[SOURCES_MAX + 4] = {
+	struct pollfd fds[SOURCES_MAX + 5] = {
 		{ .fd = a->signal_fd, .events = POLLIN },
 		{ .fd = job_fd(a->jobs), .events = POLLIN },
 		{ .fd = ship_fd(a->ship), .events = POLLIN },
 		{ .fd = a->fleet == NULL ? -1 : fleet_fd(a->fleet), .events = POLLIN },
+		{ .fd = identities_fd(a->identities), .events = POLLIN },
 	};
 	int64_t wake = a->next_status_ns, planned = plan_wake_ns(a->plan, now_ns, clock_wall_ns());
-	nfds_t n = 4;
+	int64_t metered = meter_wake_ns(a->meter);
+	nfds_t n = 5;
 
 	wake = planned < wake ? planned : wake;
+	wake = metered < wake ? metered : wake;
 	if (a->fleet != NULL && fleet_wake_ns(a->fleet) < wake)
 		wake = fleet_wake_ns(a->fleet);
 
@@ -731,6 +793,8 @@ static void step(struct agent *a)
 	each_source(s, a)
 		if (s->type->look != NULL)
 			s->type->look(s->self, now, wall);
+	identities_look(a->identities);
+	meter_look(a->meter, now);
 	take_job(a, now);
 	take_shipment(a);
 	if (a->reload && !a->job_out)

@@ -1,9 +1,12 @@
 #include "agent/job.h"
 
+#include <limits.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "agent/keep.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/must.h"
@@ -69,6 +72,35 @@ static int add_labels(struct arena *a, struct label **v, size_t *n_v, const stru
 	return OK;
 }
 
+static int add_gauges(struct arena *a, struct window *w, const struct gauge *more, size_t n, struct err *e)
+{
+	struct gauge *all;
+
+	if (n == 0 || w->n_gauges + n > WINDOW_GAUGES_MAX)
+		return OK;
+	all = arena_get_array(a, w->n_gauges + n, sizeof(*all));
+	if (all == NULL)
+		return err_set(e, E_LIMIT, "no room for gauges");
+	for (size_t i = 0; i < w->n_gauges; i++)
+		all[i] = w->gauges[i];
+	for (size_t i = 0; i < n; i++)
+		all[w->n_gauges++] = more[i];
+	w->gauges = all;
+	return OK;
+}
+
+/* Before the agent removes it; the same trace again has the same name. */
+static void keep_raw(struct job *j)
+{
+	const char *slash = strrchr(j->file.path, '/');
+	char name[NAME_MAX];
+
+	if (snprintf(name, sizeof(name), "%s-%s", j->window_text, slash == NULL ? j->file.path : slash + 1) >= (int)sizeof(name))
+		err_set(&j->raw_err, E_LIMIT, "%s: name too long", j->file.path);
+	else if (keep_copy(j->file.path, j->raw_dir, name, WATCH_SIDECAR, j->raw_max_bytes, &j->raw_err) < 0)
+		err_add(&j->raw_err, "%s", j->raw_dir);
+}
+
 void job_do(struct job *j)
 {
 	struct window w = { .ops = NULL };
@@ -90,9 +122,13 @@ void job_do(struct job *j)
 	if (j->rc == OK)
 		j->rc = add_labels(&a, &w.versions, &w.n_versions, j->versions, j->n_versions, &j->err);
 	if (j->rc == OK)
+		j->rc = add_gauges(&a, &w, j->gauges, j->n_gauges, &j->err);
+	if (j->rc == OK)
 		j->rc = window_check(&w, &j->err);
 	if (j->rc == OK)
 		j->rc = wire_encode(&b, &j->batch, &j->err);
+	if (j->rc == OK && j->raw_dir != NULL)
+		keep_raw(j);
 	window_fini(&w);
 	arena_fini(&a);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "agent/errand.h"
+#include "agent/meter.h"
 #include "agent/source.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -24,14 +25,18 @@ struct job {
 	struct window_origin origin;
 	const struct label *labels; /* behind those of the sidecar; what that names already stays as it is */
 	size_t n_labels;
+	struct gauge gauges[METER_GAUGES_MAX]; /* what windows of its worker cost (agent/meter.h) */
+	size_t n_gauges;
 	const struct label *versions; /* the same, of versions */
 	size_t n_versions;
+	const char *raw_dir; /* where the trace stays under its window's id, with its sidecar (agent/keep.h); NULL: it does not */
+	uint64_t raw_max_bytes;
 	struct str agent_version;
 	struct trace_limits limits;
 	int64_t cpu_percent, cpu_burst_ns; /* of one core, on average; 100: no limit */
 	/* out */
 	int rc;
-	struct err err;
+	struct err err, raw_err; /* raw_err: it could not be kept */
 	struct buf batch; /* a WindowBatch with this one window, as wire_encode makes it */
 	char window_text[WINDOW_ID_TEXT];
 	struct trace_report report;

@@ -26,6 +26,7 @@ agent_libagent_a_SOURCES = \
 	agent/kineto_wire.c agent/kineto_wire.h \
 	agent/lead.c agent/lead.h \
 	agent/marker.c agent/marker.h \
+	agent/meter.c agent/meter.h \
 	agent/options.c agent/options.h \
 	agent/plan.c agent/plan.h \
 	agent/podinfo.c agent/podinfo.h \

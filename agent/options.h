@@ -25,7 +25,12 @@ enum { DONE_REMOVE, DONE_MOVE };
 
 struct capture_conf { /* when windows are taken, for all sources that take them */
 	int64_t interval_ns, duration_ns, iterations, max_at_once, min_age_ns;
+	int64_t budget_ppm, restore_ns; /* agent/cost.h */
 	struct conf_texts quiet;
+};
+
+struct keep_conf { /* raw traces that stay on the host */
+	int64_t last, captures, max_bytes;
 };
 
 struct kineto_conf {
@@ -82,6 +87,7 @@ struct agent_conf {
 	bool poll_enabled;
 	int64_t poll_ns;
 	struct capture_conf capture;
+	struct keep_conf keep;
 	struct kineto_conf kineto;
 	struct identity_conf identity;
 	struct vllm_conf vllm;

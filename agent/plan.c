@@ -538,6 +538,15 @@ uint64_t plan_made(struct plan *p, uint64_t order, const char *window)
 	return o->o.worker;
 }
 
+bool plan_order(const struct plan *p, uint64_t order, struct plan_order *out)
+{
+	const struct order *o = find_order(p, order);
+
+	if (o != NULL)
+		*out = o->o;
+	return o != NULL;
+}
+
 void plan_end(struct plan *p, uint64_t order, bool taken, const char *end, int64_t now_ns)
 {
 	struct order *o = find_order(p, order);

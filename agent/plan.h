@@ -101,6 +101,9 @@ void plan_over(struct plan *p, uint64_t order);
 /* A window was made of it: its id, for the daemon. The order's worker, or 0 where there is no such order. */
 uint64_t plan_made(struct plan *p, uint64_t order, const char *window);
 
+/* The order as it was given; false where there is no such order (any more). */
+bool plan_order(const struct plan *p, uint64_t order, struct plan_order *out);
+
 /* ---- the daemon's word */
 void plan_lead(struct plan *p, bool daemon_leads); /* false: no daemon answers, the local limits alone count */
 void plan_pause(struct plan *p, bool paused);

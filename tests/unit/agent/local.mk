@@ -15,11 +15,13 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_errand.c \
 	tests/unit/agent/test_fleet.c \
 	tests/unit/agent/test_job.c \
+	tests/unit/agent/test_keep.c \
 	tests/unit/agent/test_kineto.c \
 	tests/unit/agent/test_kineto_config.c \
 	tests/unit/agent/test_kineto_table.c \
 	tests/unit/agent/test_kineto_wire.c \
 	tests/unit/agent/test_lead.c \
+	tests/unit/agent/test_meter.c \
 	tests/unit/agent/test_options.c \
 	tests/unit/agent/test_prometheus.c \
 	tests/unit/agent/test_plan.c \

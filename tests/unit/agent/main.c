@@ -6,11 +6,13 @@ suite_maker suite_errand;
 suite_maker suite_fleet;
 suite_maker suite_identity;
 suite_maker suite_job;
+suite_maker suite_keep;
 suite_maker suite_kineto;
 suite_maker suite_kineto_config;
 suite_maker suite_kineto_table;
 suite_maker suite_kineto_wire;
 suite_maker suite_lead;
+suite_maker suite_meter;
 suite_maker suite_options;
 suite_maker suite_plan;
 suite_maker suite_prometheus;
@@ -30,11 +32,13 @@ TEST_MAIN(
 	suite_fleet,
 	suite_identity,
 	suite_job,
+	suite_keep,
 	suite_kineto,
 	suite_kineto_config,
 	suite_kineto_table,
 	suite_kineto_wire,
 	suite_lead,
+	suite_meter,
 	suite_options,
 	suite_plan,
 	suite_prometheus,

@@ -100,6 +100,22 @@ START_TEST(every_trace_is_shipped_and_its_file_removed)
 }
 END_TEST
 
+START_TEST(the_last_traces_stay_where_that_is_wanted)
+{
+	write_config("keep:\n  last: 3\n");
+	write_traces(5);
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(folder_count("in", ""), 0);
+	ck_assert_uint_eq(windows_sent(), 5);
+	ck_assert_uint_eq(folder_count("state/raw/last", ".meta.json"), 3);
+	ck_assert_uint_eq(folder_count("state/raw/last", ""), 6);
+	write_config("keep:\n  last: 3\n  max: 1\n");
+	write_traces(1);
+	ck_assert_int_eq(run_once(), 0); /* too large, which is no reason to lose the window */
+	ck_assert_uint_eq(windows_sent(), 6);
+}
+END_TEST
+
 START_TEST(a_file_that_is_no_trace_is_put_aside_and_told_by_the_exit_status)
 {
 	write_traces(2);
@@ -545,6 +561,7 @@ Suite *suite_agent(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, every_trace_is_shipped_and_its_file_removed);
+	tcase_add_test(tc, the_last_traces_stay_where_that_is_wanted);
 	tcase_add_test(tc, a_file_that_is_no_trace_is_put_aside_and_told_by_the_exit_status);
 	tcase_add_test(tc, a_file_that_cannot_be_read_now_stays);
 	tcase_add_test(tc, windows_wait_in_the_spool_while_the_daemon_is_away);

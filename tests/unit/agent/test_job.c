@@ -43,6 +43,36 @@ START_TEST(a_trace_becomes_a_batch_of_one_window)
 }
 END_TEST
 
+START_TEST(what_windows_cost_goes_into_the_window_and_the_trace_may_stay)
+{
+	struct job *j = new_job("a.json", "a trace");
+	const struct cost_view cost = { .measured = true, .cost_ppm = 300, .slowdown = 0.18, .every_nth = 1 };
+	struct wire_batch b;
+	struct arena a;
+	char kept[100];
+
+	j->n_gauges = meter_gauges(&cost, j->gauges);
+	j->raw_dir = folder_path("raw");
+	j->raw_max_bytes = 100;
+	job_do(j);
+	ck_assert_msg(j->rc == OK, "%s", j->err.text);
+	arena_init(&a, 1 << 20);
+	ck_assert_int_eq(wire_decode(&a, buf_view(&j->batch), WIRE_PROTOBUF, true, &WIRE_LIMITS_DEFAULT, &b, NULL), OK);
+	ck_assert_double_eq_tol(window_gauge(&b.windows[0], STR("capture_overhead"))->value, 0.0003, 1e-9);
+	ck_assert_double_eq_tol(window_gauge(&b.windows[0], STR("capture_slowdown"))->value, 0.18, 1e-9);
+	ck_assert_str_eq(j->raw_err.text, "");
+	snprintf(kept, sizeof(kept), "raw/%s-a.json", j->window_text);
+	ck_assert(folder_has(kept));
+	wire_batch_fini(&b);
+	arena_fini(&a);
+	j->raw_max_bytes = 2;
+	job_do(j);
+	ck_assert_int_eq(j->rc, OK); /* the window counts, whatever becomes of the trace */
+	ck_assert_str_ne(j->raw_err.text, "");
+	job_free(j);
+}
+END_TEST
+
 START_TEST(a_file_that_is_no_trace_says_why)
 {
 	struct job *j = new_job("a.json", "bad");
@@ -113,6 +143,7 @@ Suite *suite_job(void)
 
 	tcase_add_checked_fixture(tc, folder_make, folder_remove);
 	tcase_add_test(tc, a_trace_becomes_a_batch_of_one_window);
+	tcase_add_test(tc, what_windows_cost_goes_into_the_window_and_the_trace_may_stay);
 	tcase_add_test(tc, a_file_that_is_no_trace_says_why);
 	tcase_add_test(tc, the_thread_does_one_job_after_the_other);
 	tcase_add_test(tc, a_thread_that_is_stopped_frees_what_nobody_fetched);

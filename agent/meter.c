@@ -1,0 +1,431 @@
+#include "agent/meter.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "agent/worker.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#define SUFFIX ".steps"
+#define TRACE_PREFIX "trainspotter-" /* as python/trainspotter.py names them */
+
+enum { FOLDERS_MAX = 256, ENTRIES_MAX = 100000 };
+
+static const int64_t every_ns = 10 * NS_PER_S, list_every_ns = NS_PER_MIN;
+/* So long after a window's end the counter may still tell of the time before it. */
+static const int64_t settle_ns = 2 * NS_PER_S;
+/* When a process was born is known to a tick of the kernel's. */
+static const int64_t born_slack_ns = NS_PER_S;
+/* Tracks of jobs that the plan does not know have numbers that it does not give. */
+static const uint64_t unplanned = UINT64_C(1) << 63;
+
+struct file { /* a step counter */
+	char *path;
+	size_t folder;
+	pid_t pid; /* as its job sees itself */
+	bool listed;
+};
+
+struct seat { /* a worker of the plan's */
+	uint64_t worker;
+	pid_t pid, own_pid;
+	int64_t born_ns;
+	bool seen, planned; /* planned: the plan has a window of its process out */
+	bool out;	    /* the same, and what a window leaves to do is not over yet */
+	bool inside[COST_COUNTERS]; /* a window was under way since the last reading of this counter */
+	int64_t out_ns;	    /* when it last was */
+};
+
+VEC(files, struct file);
+VEC(seats, struct seat);
+
+struct meter {
+	struct cost *cost;
+	struct plan *plan;
+	char *proc;
+	char *folders[FOLDERS_MAX];
+	size_t n_folders;
+	struct files files;
+	struct seats seats;
+	int64_t read_ns, list_ns; /* when to do so next */
+};
+
+struct meter *meter_new(const struct cost_settings *s, struct plan *plan, const char *proc)
+{
+	struct meter *m = mem_get(sizeof(*m));
+
+	m->cost = cost_new(s);
+	m->plan = plan;
+	m->proc = mem_dup_text(proc);
+	m->files.cap = METER_FILES_MAX;
+	m->seats.cap = PLAN_WORKERS_MAX;
+	return m;
+}
+
+static void drop_folders(struct meter *m)
+{
+	vec_each(f, &m->files)
+		mem_free(f->path);
+	m->files.n = 0;
+	for (size_t i = 0; i < m->n_folders; i++)
+		mem_free(m->folders[i]);
+	m->n_folders = 0;
+}
+
+void meter_free(struct meter *m)
+{
+	if (m == NULL)
+		return;
+	drop_folders(m);
+	vec_fini(&m->files);
+	vec_fini(&m->seats);
+	cost_free(m->cost);
+	mem_free(m->proc);
+	mem_free(m);
+}
+
+void meter_set(struct meter *m, const struct cost_settings *s)
+{
+	cost_set(m->cost, s);
+}
+
+void meter_folders(struct meter *m, const char *const *dirs, size_t n)
+{
+	drop_folders(m);
+	for (size_t i = 0; i < n && i < FOLDERS_MAX; i++)
+		m->folders[m->n_folders++] = mem_dup_text(dirs[i]);
+	m->list_ns = 0;
+}
+
+/* ---- which counters are there */
+
+/* "4711.steps" → 4711 */
+static pid_t pid_of(struct str name)
+{
+	uint64_t pid;
+
+	return str_drop_suffix(&name, STR(SUFFIX)) && str_to_u64(name, &pid) == OK && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static void list_one(struct meter *m, size_t folder, pid_t pid)
+{
+	struct file *f;
+	char path[PATH_MAX];
+
+	vec_each(known, &m->files)
+		if (known->folder == folder && known->pid == pid) {
+			known->listed = true;
+			return;
+		}
+	if (snprintf(path, sizeof(path), "%s/%ld" SUFFIX, m->folders[folder], (long)pid) >= PATH_MAX)
+		return;
+	f = vec_push(&m->files);
+	if (f != NULL)
+		*f = (struct file){ mem_dup_text(path), folder, pid, true };
+}
+
+static void list_folder(struct meter *m, size_t folder)
+{
+	DIR *d = opendir(m->folders[folder]);
+	int left = ENTRIES_MAX;
+
+	for (struct dirent *ent; d != NULL && left-- > 0 && (ent = readdir(d)) != NULL;) {
+		pid_t pid = pid_of(str_of(ent->d_name));
+
+		if (pid != 0)
+			list_one(m, folder, pid);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+static void list_files(struct meter *m)
+{
+	vec_each(f, &m->files)
+		f->listed = false;
+	for (size_t i = 0; i < m->n_folders; i++)
+		list_folder(m, i);
+	for (size_t i = m->files.n; i-- > 0;)
+		if (!m->files.v[i].listed) {
+			mem_free(m->files.v[i].path);
+			m->files.v[i] = m->files.v[--m->files.n];
+		}
+}
+
+/* ---- whose they are */
+
+static struct seat *find_seat(const struct meter *m, uint64_t worker)
+{
+	vec_each(s, &m->seats)
+		if (s->worker == worker)
+			return s;
+	return NULL;
+}
+
+static pid_t own_pid_of(const struct meter *m, pid_t pid)
+{
+	struct worker w;
+
+	return pid > 0 && worker_read(&w, m->proc, pid, NULL) == OK ? w.own_pid : 0;
+}
+
+/* NULL where it is nobody's, or where it cannot be told whose. */
+static struct seat *owner_of(const struct meter *m, pid_t own_pid)
+{
+	struct seat *only = NULL;
+
+	vec_each(s, &m->seats) {
+		if (s->own_pid != own_pid)
+			continue;
+		if (only != NULL && only->pid != s->pid)
+			return NULL;
+		only = s;
+	}
+	return only;
+}
+
+static uint64_t track_of(const struct meter *m, const struct file *f)
+{
+	const struct seat *s = owner_of(m, f->pid);
+
+	return s != NULL ? s->worker : hash64(f->path, strlen(f->path), 0) | unplanned;
+}
+
+/* ---- readings */
+
+static bool read_steps(const char *path, struct cost_steps *out)
+{
+	uint8_t bytes[COST_STEPS_BYTES];
+	int fd = file_open_regular(path, NULL);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = pread(fd, bytes, sizeof(bytes), 0);
+	close(fd);
+	return n == (ssize_t)sizeof(bytes) && cost_steps_parse(bytes, out);
+}
+
+static void put_outside(struct seat *s, enum cost_counter counter)
+{
+	s->inside[counter] = s->out;
+}
+
+/* What a job of before left under this number is not its. */
+static bool is_its(const struct seat *s, const struct cost_steps *steps)
+{
+	return s->born_ns == 0 || steps->first_ns >= s->born_ns - born_slack_ns;
+}
+
+static void read_file(struct meter *m, const struct file *f)
+{
+	struct seat *s = owner_of(m, f->pid);
+	struct cost_steps steps;
+
+	if (!read_steps(f->path, &steps) || (s != NULL && !is_its(s, &steps)))
+		return;
+	cost_add_steps(m->cost, track_of(m, f), &steps, s != NULL && s->inside[COST_STEPS]);
+	if (s != NULL)
+		put_outside(s, COST_STEPS);
+}
+
+static void read_files_of(struct meter *m, const struct seat *s)
+{
+	vec_each(f, &m->files)
+		if (s->own_pid != 0 && f->pid == s->own_pid)
+			read_file(m, f);
+}
+
+static struct cost_view view_of(const struct meter *m, const struct seat *s)
+{
+	const struct seat *owner = s->own_pid == 0 ? NULL : owner_of(m, s->own_pid);
+	struct cost_view its = cost_of(m->cost, s->worker);
+
+	return owner == NULL || its.measured ? its : cost_of(m->cost, owner->worker);
+}
+
+static void read_all(struct meter *m, int64_t now_ns)
+{
+	vec_each(f, &m->files)
+		read_file(m, f);
+	cost_tick(m->cost, now_ns);
+	vec_each(s, &m->seats) {
+		struct cost_view v = view_of(m, s);
+
+		plan_set_duty(m->plan, s->worker, v.every_nth);
+		plan_set_cost(m->plan, s->worker, v.cost_ppm, v.measured);
+	}
+}
+
+/* ---- when windows are under way */
+
+static void take_view(struct meter *m, const struct plan_view *v)
+{
+	struct seat *s = find_seat(m, v->id);
+
+	if (s == NULL)
+		s = vec_push(&m->seats);
+	if (s == NULL)
+		return;
+	if (s->worker == 0)
+		*s = (struct seat){ .worker = v->id, .pid = v->w->pid, .born_ns = v->w->born_ns };
+	s->seen = true;
+	s->planned = v->out;
+}
+
+/* A window of a process is one for every source that knows it. */
+static void share(struct meter *m)
+{
+	vec_each(s, &m->seats)
+		if (s->planned && s->pid > 0)
+			vec_each(other, &m->seats)
+				other->planned |= other->pid == s->pid;
+}
+
+/* What is read now is of before the window, or of the window with what it left to do. */
+static void turn(struct meter *m, struct seat *s, int64_t now_ns)
+{
+	if (s->planned)
+		s->out_ns = now_ns;
+	if (s->planned && !s->out) {
+		read_files_of(m, s);
+		s->out = true;
+		for (size_t i = 0; i < COST_COUNTERS; i++)
+			s->inside[i] = true;
+	} else if (s->out && now_ns - s->out_ns >= settle_ns) {
+		s->out = false;
+		read_files_of(m, s);
+	}
+}
+
+static void look_at_plan(struct meter *m, int64_t now_ns)
+{
+	vec_each(s, &m->seats)
+		s->seen = false;
+	for (size_t i = 0; i < plan_count(m->plan); i++) {
+		struct plan_view v = plan_at(m->plan, i);
+
+		take_view(m, &v);
+	}
+	for (size_t i = m->seats.n; i-- > 0;)
+		if (!m->seats.v[i].seen)
+			m->seats.v[i] = m->seats.v[--m->seats.n];
+	share(m);
+	vec_each(s, &m->seats) {
+		if (s->own_pid == 0)
+			s->own_pid = own_pid_of(m, s->pid);
+		turn(m, s, now_ns);
+	}
+}
+
+static bool any_out(const struct meter *m)
+{
+	vec_each(s, &m->seats)
+		if (s->out)
+			return true;
+	return false;
+}
+
+/* The plan only while something changes: most turns of the loop are about other things. */
+void meter_look(struct meter *m, int64_t now_ns)
+{
+	if (now_ns >= m->read_ns || plan_out(m->plan) > 0 || any_out(m))
+		look_at_plan(m, now_ns);
+	if (now_ns < m->read_ns)
+		return;
+	if (now_ns >= m->list_ns) {
+		list_files(m);
+		m->list_ns = now_ns + list_every_ns;
+	}
+	read_all(m, now_ns);
+	m->read_ns = now_ns + every_ns;
+}
+
+int64_t meter_wake_ns(const struct meter *m)
+{
+	int64_t wake = m->read_ns;
+
+	vec_each(s, &m->seats)
+		if (s->out && s->out_ns + settle_ns < wake)
+			wake = s->out_ns + settle_ns;
+	return wake;
+}
+
+static void count(struct meter *m, struct seat *s, enum cost_counter counter, int64_t at_ns, uint64_t n)
+{
+	const struct cost_sample sample = { at_ns, n, s->inside[counter] };
+
+	cost_add(m->cost, s->worker, counter, &sample);
+	put_outside(s, counter);
+}
+
+void meter_count(struct meter *m, const char *source, const char *key, enum cost_counter counter, int64_t at_ns, uint64_t n)
+{
+	if (m == NULL)
+		return;
+	for (size_t i = 0; i < plan_count(m->plan); i++) {
+		struct plan_view v = plan_at(m->plan, i);
+		struct seat *s = find_seat(m, v.id);
+
+		if (s != NULL && strcmp(v.w->source, source) == 0 && strcmp(v.w->key, key) == 0)
+			count(m, s, counter, at_ns, n);
+	}
+}
+
+void meter_count_pid(struct meter *m, pid_t pid, enum cost_counter counter, int64_t at_ns, uint64_t n)
+{
+	if (m == NULL || pid <= 0)
+		return;
+	vec_each(s, &m->seats)
+		if (s->pid == pid)
+			count(m, s, counter, at_ns, n);
+}
+
+/* ---- for whoever asks */
+
+struct cost_view meter_of_worker(const struct meter *m, uint64_t worker)
+{
+	const struct seat *s = find_seat(m, worker);
+
+	return s == NULL ? cost_of(m->cost, worker) : view_of(m, s);
+}
+
+struct cost_view meter_of_trace(const struct meter *m, const char *path)
+{
+	struct str text = str_of(path), name = text, pid_text;
+	uint64_t pid;
+
+	while (str_find_byte(name, '/') < name.n)
+		str_split(&name, '/');
+	pid_text = name;
+	if (!str_drop_prefix(&pid_text, STR(TRACE_PREFIX)) ||
+		str_to_u64(str_upto(pid_text, str_find_byte(pid_text, '-')), &pid) < 0)
+		return cost_of(m->cost, 0);
+	vec_each(f, &m->files) {
+		struct str dir = str_of(m->folders[f->folder]);
+
+		if ((uint64_t)f->pid == pid && str_eq(str_upto(text, text.n - name.n - 1), dir))
+			return cost_of(m->cost, track_of(m, f));
+	}
+	return cost_of(m->cost, 0);
+}
+
+size_t meter_gauges(const struct cost_view *v, struct gauge out[METER_GAUGES_MAX])
+{
+	size_t n = 0;
+
+	if (v->measured) {
+		out[n++] = (struct gauge){ .name = STR("capture_overhead"), .unit = STR("ratio"), .value = v->cost_ppm / 1e6 };
+		out[n++] = (struct gauge){ .name = STR("capture_slowdown"), .unit = STR("ratio"), .value = v->slowdown };
+	}
+	if (v->measured || v->every_nth > 1)
+		out[n++] = (struct gauge){ .name = STR("capture_every_nth"), .unit = STR("slots"), .value = v->every_nth };
+	return n;
+}
