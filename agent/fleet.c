@@ -18,7 +18,7 @@
 
 enum { PATH_TEXT = 128, PAUSED_MAX = 4096 };
 
-static const int64_t retry_after_max_ns = 5 * NS_PER_MIN;
+static const int64_t retry_after_max_ns = 5 * NS_PER_MIN, soon_ns = NS_PER_S;
 
 struct talk { /* one exchange */
 	struct errand errand; /* first */
@@ -34,7 +34,7 @@ struct fleet {
 	struct courier *courier; /* the thread's own, between start and stop */
 	struct errands *errands;
 	char *host, *state_dir;
-	bool out;
+	bool out, answered; /* answered: the last time */
 	bool saved_pause; /* STATE_DIR/paused is there */
 	int64_t sent_ns, next_ns; /* mono */
 	struct err last; /* why there was no answer last; empty: there was */
@@ -197,7 +197,8 @@ static void take_answer(struct fleet *f, struct talk *t, int64_t now_ns)
 		(void)!lead_answer(&f->lead, buf_view(&t->answer), now_ns, &t->err);
 	else
 		lead_failed(&f->lead);
-	if (t->err.code != OK)
+	f->answered = t->err.code == OK;
+	if (!f->answered)
 		failed(f, &t->err);
 	else
 		err_clear(&f->last);
@@ -228,13 +229,18 @@ static void fetch_answer(struct fleet *f, int64_t now_ns)
 void fleet_look(struct fleet *f, int64_t now_ns, int64_t wall_ns)
 {
 	fetch_answer(f, now_ns);
-	if (!f->out && now_ns >= f->next_ns)
+	if (now_ns >= fleet_wake_ns(f))
 		send_report(f, now_ns, wall_ns);
 }
 
+/* A daemon that does not answer is not asked more often for that. */
 int64_t fleet_wake_ns(const struct fleet *f)
 {
-	return f->out ? INT64_MAX : f->next_ns;
+	int64_t soon = f->sent_ns + soon_ns;
+
+	if (f->out)
+		return INT64_MAX;
+	return f->answered && soon < f->next_ns && plan_has_ended(f->lead.plan) ? soon : f->next_ns;
 }
 
 void fleet_status(const struct fleet *f)

@@ -1,5 +1,6 @@
 /* fleet.h — asks the daemon whose turn it is: POST /api/v1/agents/{id}/poll every poll.interval, on a thread that may wait.
- * What is said and what is made of it: agent/lead.h.
+ * Where a lease has ended, it says so after a second: somebody may wait for the place. What is said and what is made of it:
+ * agent/lead.h.
  *
  *	STATE_DIR/paused	there while capture is switched off; holds the reason. So a kill switch outlives the agent's restart,
  *				and is there before the first window could be taken.

@@ -27,7 +27,17 @@ static const char *state_of(const struct plan_view *v)
 	return v->out ? "capturing" : v->w->idle ? "idle" : "busy";
 }
 
-static void put_worker(struct json_writer *w, const struct plan_view *v, int64_t now_ns, int64_t wall_ns)
+/* The two clocks are not read at the same moment: without this, the time of a worker's last window would differ a little
+ * from report to report, and look like another window. */
+static void note_clocks(struct lead *l, int64_t now_ns, int64_t wall_ns)
+{
+	int64_t ahead = wall_ns - now_ns;
+
+	if (ahead - l->ahead_ns > NS_PER_S || l->ahead_ns - ahead > NS_PER_S)
+		l->ahead_ns = ahead;
+}
+
+static void put_worker(struct json_writer *w, const struct plan_view *v, int64_t ahead_ns)
 {
 	jw_object(w);
 	jw_key_text(w, "source", v->w->source);
@@ -36,7 +46,7 @@ static void put_worker(struct json_writer *w, const struct plan_view *v, int64_t
 	jw_key_text(w, "deploy", v->w->deploy);
 	jw_key_text(w, "state", state_of(v));
 	jw_key_bool(w, "wants", v->wants);
-	jw_key_i64(w, "last_ns", v->last_ns == 0 ? 0 : wall_ns - (now_ns - v->last_ns));
+	jw_key_i64(w, "last_ns", v->last_ns == 0 ? 0 : v->last_ns + ahead_ns);
 	jw_key_text(w, "why", plan_why_word(v->why));
 	jw_key_i64(w, "cost_ppm", v->cost_ppm);
 	jw_key_bool(w, "measured", v->measured);
@@ -65,6 +75,7 @@ void lead_report(struct lead *l, int64_t now_ns, int64_t wall_ns, struct buf *ou
 	size_t n = plan_count(l->plan) < LEAD_WORKERS_MAX ? plan_count(l->plan) : LEAD_WORKERS_MAX;
 	struct json_writer w;
 
+	note_clocks(l, now_ns, wall_ns);
 	jw_init(&w, out);
 	jw_object(&w);
 	jw_key_text(&w, "host", l->settings.host);
@@ -74,7 +85,7 @@ void lead_report(struct lead *l, int64_t now_ns, int64_t wall_ns, struct buf *ou
 	for (size_t i = 0; i < n; i++) {
 		const struct plan_view v = plan_at(l->plan, i);
 
-		put_worker(&w, &v, now_ns, wall_ns);
+		put_worker(&w, &v, l->ahead_ns);
 	}
 	jw_end(&w);
 	jw_key_array(&w, "ended");

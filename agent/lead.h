@@ -34,6 +34,7 @@ struct lead {
 	bool paused;
 	char reason[LEAD_REASON_MAX + 1]; /* of the pause */
 	int64_t poll_ns;
+	int64_t ahead_ns; /* of the wall clock before the monotonic one; the same until the clock is set */
 	uint64_t answers, failed, leases; /* so far; leases: answered with, repeats counted */
 	struct plan_ended told[LEAD_ENDED_MAX]; /* in the report that is out */
 	size_t n_told;

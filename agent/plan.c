@@ -735,6 +735,14 @@ size_t plan_ended(const struct plan *p, struct plan_ended *out, size_t max)
 	return n;
 }
 
+bool plan_has_ended(const struct plan *p)
+{
+	vec_each(l, &p->leases)
+		if (l->state == LEASE_OVER && !l->told)
+			return true;
+	return false;
+}
+
 void plan_told(struct plan *p, const struct plan_ended *ended, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -124,6 +124,7 @@ struct plan_ended {
 	char window[WINDOW_ID_TEXT]; /* "": none */
 };
 size_t plan_ended(const struct plan *p, struct plan_ended *out, size_t max);
+bool plan_has_ended(const struct plan *p); /* there are any */
 void plan_told(struct plan *p, const struct plan_ended *ended, size_t n); /* the daemon has them */
 /* Asked for on this host: a step was slow. Nothing (false) when it was asked less than every_ns ago. */
 bool plan_ask(struct plan *p, uint64_t worker, enum plan_reason reason, int64_t every_ns, int64_t now_ns);

@@ -156,6 +156,33 @@ START_TEST(a_pause_that_cannot_be_kept_is_in_force_all_the_same_and_tried_again)
 }
 END_TEST
 
+#define LEASED "{\"paused\":false,\"poll_ns\":10000000000,\"leases\":[{\"id\":\"L\",\"capture\":\"C\",\"source\":\"kineto\"," \
+	"\"service\":\"s\",\"worker\":\"\",\"ttl_ns\":60000000000}]}"
+
+START_TEST(a_lease_that_ended_is_told_soon_unless_nobody_answers)
+{
+	const struct plan_worker w = { .source = "kineto", .key = "k", .service = "s", .idle = true };
+	struct plan_order o;
+
+	plan_seen(p, &w, now, now);
+	fake_http.poll_answer = LEASED;
+	poll_once();
+	ck_assert_int_eq(fleet_wake_ns(f), now + 10 * NS_PER_S);
+	plan_seen(p, &w, now, now);
+	ck_assert(plan_next(p, "kineto", now, now, &o));
+	plan_end(p, o.id, true, "taken", now);
+	ck_assert_int_eq(fleet_wake_ns(f), now + NS_PER_S);
+	fake_http.poll_status = 503;
+	poll_once();
+	ck_assert_int_eq(fleet_wake_ns(f), now + 10 * NS_PER_S);
+	fake_http.poll_status = 200;
+	fake_http.poll_answer = "{\"paused\":false,\"poll_ns\":10000000000,\"leases\":[]}";
+	poll_once();
+	ck_assert_ptr_nonnull(strstr(fake_http.poll_body, "\"lease\":\"L\""));
+	ck_assert_int_eq(fleet_wake_ns(f), now + 10 * NS_PER_S);
+}
+END_TEST
+
 START_TEST(closing_does_not_wait_for_an_answer)
 {
 	now = fleet_wake_ns(f);
@@ -188,6 +215,7 @@ Suite *suite_fleet(void)
 	tcase_add_test(tc, a_daemon_that_is_gone_for_three_polls_leads_no_more_until_it_is_back);
 	tcase_add_test(tc, a_kill_switch_is_in_force_within_one_poll_and_outlives_the_agents_restart);
 	tcase_add_test(tc, a_pause_that_cannot_be_kept_is_in_force_all_the_same_and_tried_again);
+	tcase_add_test(tc, a_lease_that_ended_is_told_soon_unless_nobody_answers);
 	tcase_add_test(tc, closing_does_not_wait_for_an_answer);
 	tcase_add_test(tc, a_servers_name_that_is_too_long_is_told);
 	suite_add_tcase(s, tc);

@@ -67,6 +67,11 @@ static void answer(const char *text)
 	ck_assert_msg(lead_answer(&l, str_of(text), now, &e) == OK, "%s", e.text);
 }
 
+static int64_t last_of_first(void)
+{
+	return json_get_i64(&json_get(report(), "workers")->items[0], "last_ns", 0);
+}
+
 #define LEASE(id, capture, worker, more) \
 	"{\"id\":\"" id "\",\"capture\":" capture ",\"source\":\"kineto\",\"service\":\"llm\",\"worker\":\"" worker \
 	"\",\"ttl_ns\":60000000000" more "}"
@@ -113,7 +118,25 @@ START_TEST(a_report_tells_of_every_worker)
 	plan_end(p, order.id, true, "taken", now);
 	now += NS_PER_S;
 	see("0", true);
-	ck_assert_int_eq(json_get_i64(&json_get(report(), "workers")->items[0], "last_ns", 0), wall0 + now - NS_PER_S);
+	ck_assert_int_eq(last_of_first(), wall0 + now - NS_PER_S);
+}
+END_TEST
+
+START_TEST(the_time_of_a_window_is_the_same_in_every_report_until_the_clock_is_set)
+{
+	int64_t first;
+
+	see("0", true);
+	now += settings.schedule.interval_ns;
+	see("0", true);
+	answer(ANSWER(LEASE("L", "null", "0", "")));
+	ck_assert(next());
+	plan_end(p, order.id, true, "taken", now);
+	first = last_of_first();
+	wall0 += NS_PER_MS; /* the two clocks are never read at quite the same moment */
+	ck_assert_int_eq(last_of_first(), first);
+	wall0 += NS_PER_HOUR;
+	ck_assert_int_eq(last_of_first(), first + NS_PER_HOUR + NS_PER_MS);
 }
 END_TEST
 
@@ -241,6 +264,7 @@ Suite *suite_lead(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_report_tells_of_every_worker);
+	tcase_add_test(tc, the_time_of_a_window_is_the_same_in_every_report_until_the_clock_is_set);
 	tcase_add_test(tc, what_became_of_a_lease_is_told_until_an_answer_came);
 	tcase_add_test(tc, what_ended_after_the_report_is_told_by_the_next_one);
 	tcase_add_test(tc, after_three_polls_without_an_answer_the_local_limits_count_until_there_is_one);
