@@ -17,6 +17,7 @@
 #include "agent/kineto.h"
 #include "agent/meter.h"
 #include "agent/quarantine.h"
+#include "agent/session_source.h"
 #include "agent/ship.h"
 #include "agent/spool.h"
 #include "agent/vllm.h"
@@ -212,6 +213,11 @@ static int open_watch(struct agent *a, struct source *out, struct err *e)
 	return watch_source_open(out, &a->conf, a->options.once, e);
 }
 
+static int open_sessions(struct agent *a, struct source *out, struct err *e)
+{
+	return session_source_open(out, &a->conf, NULL, "/proc", e);
+}
+
 enum {
 	ROW_EARLY = 1, /* opened before all else: a process that ends while nobody listens waits for seconds */
 	ROW_ONCE = 2,  /* with --once, too */
@@ -227,6 +233,7 @@ static const struct source_row {
 	{ open_exec, 0 },
 	{ open_vllm, 0 },
 	{ open_watch, ROW_ONCE | ROW_ANEW },
+	{ open_sessions, ROW_ONCE | ROW_ANEW },
 	{ open_xla, 0 },
 };
 _Static_assert(COUNT(source_rows) <= SOURCES_MAX, "room for all sources");

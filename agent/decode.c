@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/guard.h"
+#include "agent/options.h"
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/clock.h"
@@ -56,6 +57,21 @@ const char *decode_end_word(enum decode_end end)
 const char *decode_end_cure(enum decode_end end)
 {
 	return ends[end].cure;
+}
+
+struct decode_settings decode_settings_of(const struct decode_conf *cf, const char *lock)
+{
+	return (struct decode_settings){
+		.program = cf->program,
+		.want_system = cf->want_system,
+		.want_summary = cf->want_summary,
+		.want_device = cf->want_device,
+		.input_max_bytes = (uint64_t)cf->max_input,
+		.output_max_bytes = (uint64_t)cf->max_output,
+		.memory_bytes = (uint64_t)cf->memory,
+		.limit_ns = cf->limit_ns,
+		.lock = lock,
+	};
 }
 
 /* ---- sessions */

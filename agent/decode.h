@@ -45,7 +45,7 @@ struct session {
 	int64_t first_ns, last_ns; /* wall: when its oldest and its newest file was last written */
 	uint64_t print;		   /* another one when any file's name, size or time is */
 };
-enum { SESSIONS_MAX = 64 };
+enum { SESSIONS_MAX = 256 };
 VEC(sessions, struct session);
 
 bool session_read(const char *dir, struct session *out); /* false: not one, or not readable */
@@ -61,6 +61,10 @@ struct decode_settings {
 	int64_t limit_ns; /* for all its runs together */
 	const char *lock; /* path: who holds it decodes, the others wait for it; NULL: nobody else does */
 };
+
+struct decode_conf;
+/* What the configuration says; its texts are borrowed. */
+struct decode_settings decode_settings_of(const struct decode_conf *cf, const char *lock);
 
 enum decode_end {
 	DECODE_TAKEN,

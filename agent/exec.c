@@ -142,18 +142,9 @@ static int copy_settings(struct exec *x, const struct exec_settings *s, struct e
 	x->shared = (struct exec_shared){
 		.dir = arena_fmt(&x->texts, "%s/exec", s->state_dir).p,
 		.keep = (size_t)d->keep,
-		.decode = {
-			.program = copy_text(x, d->program),
-			.want_system = d->want_system,
-			.want_summary = d->want_summary,
-			.want_device = d->want_device,
-			.input_max_bytes = (uint64_t)d->max_input,
-			.output_max_bytes = (uint64_t)d->max_output,
-			.memory_bytes = (uint64_t)d->memory,
-			.limit_ns = d->limit_ns,
-			.lock = arena_fmt(&x->texts, "%s/decode.lock", s->state_dir).p,
-		},
+		.decode = decode_settings_of(d, arena_fmt(&x->texts, "%s/decode.lock", s->state_dir).p),
 	};
+	x->shared.decode.program = copy_text(x, d->program);
 	return arena_full(&x->texts) ? err_set(e, E_LIMIT, "exec.commands: more than %d bytes", TEXTS_BYTES) : OK;
 }
 

@@ -1,7 +1,5 @@
 #include "agent/exec_run.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/guard.h"
+#include "agent/keep.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/crash.h"
@@ -19,7 +18,9 @@
 #include "base/must.h"
 #include "base/tree.h"
 
-enum { WORDS_BYTES = 16 << 20, SAID_MAX = 64 << 10, ENV_MAX = 4096, KEPT_MAX = 10000 };
+enum { WORDS_BYTES = 16 << 20, SAID_MAX = 64 << 10, ENV_MAX = 4096 };
+
+#define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
 
 static const int64_t watch_every_ns = 250 * NS_PER_MS;
 
@@ -282,47 +283,16 @@ static void harvest(struct exec_run *r, struct thread *t)
 
 /* ---- its folder's end */
 
-static int is_shown(const struct dirent *ent)
-{
-	return ent->d_name[0] != '.';
-}
-
-/* By when they began, which stands behind the last point. */
-static int by_start(const struct dirent **a, const struct dirent **b)
-{
-	const char *x = strrchr((*a)->d_name, '.'), *y = strrchr((*b)->d_name, '.');
-
-	return strcmp(x == NULL ? "" : x, y == NULL ? "" : y);
-}
-
-static void trim(const char *dir, size_t keep)
-{
-	struct dirent **names = NULL;
-	int n = scandir(dir, &names, is_shown, by_start);
-
-	for (int i = 0; i < n; i++) {
-		char path[PATH_MAX];
-
-		if ((size_t)(n - i) > keep && snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name) < PATH_MAX)
-			(void)!tree_remove(path, NULL);
-		free(names[i]);
-	}
-	free(names);
-}
-
 static int keep(const struct exec_run *r, struct err *e)
 {
-	char dir[PATH_MAX], to[PATH_MAX];
+	char dir[PATH_MAX];
 	int rc;
 
-	if (snprintf(dir, sizeof(dir), "%s/kept", r->shared->dir) >= PATH_MAX ||
-		snprintf(to, sizeof(to), "%s/kept/%s", r->shared->dir, strrchr(r->dir, '/') + 1) >= PATH_MAX)
+	if (snprintf(dir, sizeof(dir), "%s/kept", r->shared->dir) >= PATH_MAX)
 		return err_set(e, E_LIMIT, "%s: path too long", r->dir);
-	rc = file_make_dirs(dir, 0700, e);
-	if (rc == OK && rename(r->dir, to) < 0)
-		rc = err_sys(e, "%s: move to %s", r->dir, dir);
+	rc = keep_move(r->dir, dir, NO_SIDE, e);
 	if (rc == OK)
-		trim(dir, r->shared->keep);
+		keep_trim_folders(dir, r->shared->keep);
 	return rc;
 }
 

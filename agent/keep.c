@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/crash.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/tree.h"
 #include "base/vec.h"
 
 enum { NAMES_MAX = 1000, TRIM_FILES_MAX = 100000 };
@@ -202,13 +204,14 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void list_kept(DIR *d, struct str side_suffix, struct kept_files *files)
+static void list_kept(DIR *d, mode_t type, struct str side_suffix, struct kept_files *files)
 {
 	for (struct dirent *ent; (ent = readdir(d)) != NULL;) {
 		struct stat st;
 		struct kept *k;
 
-		if (fstatat(dirfd(d), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		if (fstatat(dirfd(d), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || (st.st_mode & S_IFMT) != type ||
+			strcmp(ent->d_name, ".") == 0 || strcmp(ent->d_name, "..") == 0)
 			continue;
 		if (!str_empty(side_suffix) && str_has_suffix(str_of(ent->d_name), side_suffix))
 			continue;
@@ -242,7 +245,14 @@ static bool remove_kept(int dir_fd, const char *name, const char *side_suffix)
 	return true;
 }
 
-size_t keep_trim_bytes(const char *dir, const char *side_suffix, size_t max_files, uint64_t max_bytes)
+static bool remove_kept_folder(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%s", dir, name) < PATH_MAX && tree_remove(path, NULL) == OK;
+}
+
+static size_t trim(const char *dir, mode_t type, const char *side_suffix, size_t max_files, uint64_t max_bytes)
 {
 	struct kept_files files = VEC_INIT(TRIM_FILES_MAX);
 	int fd = open_folder(dir, NULL);
@@ -254,12 +264,13 @@ size_t keep_trim_bytes(const char *dir, const char *side_suffix, size_t max_file
 			close(fd);
 		return 0;
 	}
-	list_kept(d, str_of(side_suffix), &files);
+	list_kept(d, type, str_of(side_suffix), &files);
 	if (files.n > 0)
 		qsort(files.v, files.n, sizeof(*files.v), by_age);
 	n = too_many(&files, max_files, max_bytes);
 	for (size_t i = 0; i < n; i++)
-		gone += remove_kept(dirfd(d), files.v[i].name, side_suffix);
+		gone += type == S_IFDIR ? remove_kept_folder(dir, files.v[i].name)
+					: remove_kept(dirfd(d), files.v[i].name, side_suffix);
 	closedir(d);
 	vec_each(k, &files)
 		mem_free(k->name);
@@ -269,5 +280,15 @@ size_t keep_trim_bytes(const char *dir, const char *side_suffix, size_t max_file
 
 size_t keep_trim(const char *dir, size_t max_files)
 {
-	return keep_trim_bytes(dir, "", max_files, UINT64_MAX);
+	return trim(dir, S_IFREG, "", max_files, UINT64_MAX);
+}
+
+size_t keep_trim_bytes(const char *dir, const char *side_suffix, size_t max_files, uint64_t max_bytes)
+{
+	return trim(dir, S_IFREG, side_suffix, max_files, max_bytes);
+}
+
+size_t keep_trim_folders(const char *dir, size_t max_folders)
+{
+	return trim(dir, S_IFDIR, "", max_folders, UINT64_MAX);
 }

@@ -12,7 +12,6 @@ agent_libagent_a_SOURCES = \
 	agent/exec_run.c agent/exec_run.h \
 	agent/fleet.c agent/fleet.h \
 	agent/guard.c agent/guard.h \
-	agent/proc_find.c agent/proc_find.h \
 	agent/harvest.c agent/harvest.h \
 	agent/host.c agent/host.h \
 	agent/identity.c agent/identity.h \
@@ -31,8 +30,10 @@ agent_libagent_a_SOURCES = \
 	agent/plan.c agent/plan.h \
 	agent/podinfo.c agent/podinfo.h \
 	agent/prometheus.c agent/prometheus.h \
+	agent/proc_find.c agent/proc_find.h \
 	agent/quarantine.c agent/quarantine.h \
 	agent/schedule.c agent/schedule.h \
+	agent/session_source.c agent/session_source.h \
 	agent/ship.c agent/ship.h \
 	agent/source.h \
 	agent/spool.c agent/spool.h \

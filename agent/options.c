@@ -28,6 +28,8 @@ static const struct conf_key watch_keys[] = {
 		"where traces go that cannot be read; same file system; empty: dir/bad", NULL },
 	{ "stable", CONF_DURATION, W(stable_ns), 0, NS_PER_HOUR, "5s",
 		"a file not moved in is finished when it stays the same for so long", NULL },
+	{ "decode", CONF_BOOL, W(decode), 0, 0, "no",
+		"also take folders of .ntff, .neff and .pb in it, as Neuron's profilers leave them", NULL },
 };
 static const struct conf_schema watch_schema = { watch_keys, COUNT(watch_keys), sizeof(struct watch_conf) };
 
@@ -198,8 +200,8 @@ static const struct conf_key agent_keys[] = {
 		"address space that the decoder may use; 0: no limit", NULL },
 	{ "decode.limit", CONF_DURATION, A(decode.limit_ns), NS_PER_S, NS_PER_DAY, "10m",
 		"how long the decoder may take for a session", NULL },
-	{ "decode.keep", CONF_INT, A(decode.keep), 0, 1000, "0",
-		"so many captures of exec are kept as they were, to be looked at: state_dir/exec/kept", NULL },
+	{ "decode.keep", CONF_INT, A(decode.keep), 0, 100, "0",
+		"so many captures are kept as they were, to be looked at: of exec in state_dir/exec/kept, of watch in bad_dir and done_dir", NULL },
 	{ "rescan", CONF_DURATION, A(rescan_ns), NS_PER_S, NS_PER_DAY, "30s",
 		"how often folders are listed, for what inotify does not see (NFS)", NULL },
 	{ "keep_files", CONF_INT, A(keep_files), 1, 100000, "200",

@@ -20,6 +20,7 @@ struct watch_conf {
 	int64_t done; /* DONE_REMOVE, DONE_MOVE */
 	char *done_dir, *bad_dir; /* "": dir/done, dir/bad */
 	int64_t stable_ns;
+	bool decode;
 };
 enum { DONE_REMOVE, DONE_MOVE };
 

@@ -60,7 +60,8 @@ tests_unit_agent_test_exec_SOURCES = \
 	tests/unit/agent/session.c tests/unit/agent/session.h \
 	tests/unit/agent/test_decode.c \
 	tests/unit/agent/test_exec.c \
-	tests/unit/agent/test_harvest.c
+	tests/unit/agent/test_harvest.c \
+	tests/unit/agent/test_session_source.c
 tests_unit_agent_test_exec_LDADD = agent/libagent.a net/libnet.a wire/libwire.a trace/libtrace.a profile/libprofile.a \
 	stat/libstat.a json/libjson.a base/libbase.a \
 	$(CURL_LIBS) $(EVENT_LIBS) $(CRYPTO_LIBS) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(YAML_LIBS) $(CHECK_LIBS) -lm
