@@ -490,6 +490,18 @@ static enum answer quote_ends(struct json_reader *r)
 	return ends == UNKNOWN && end < r->n ? YES : ends;
 }
 
+/* The document ends before it is clear whether the quote at base[seen] ends the string: it does unless one behind it
+ * surely does. */
+static bool later_quote_ends(struct json_reader *r)
+{
+	size_t end = look_end(r, r->seen);
+
+	for (size_t i = find_quote(r, r->seen + 1, end); i < end; i = find_quote(r, i + 1, end))
+		if (follows_string(r, i + 1, end) == YES)
+			return true;
+	return false;
+}
+
 /* Offset of the first thing in raw that is no escape though it has a back-slash; raw.n for none. Counts them all. */
 static size_t bad_escapes(struct str raw, uint64_t *count)
 {
@@ -631,7 +643,10 @@ static enum json_token string_go(struct json_reader *r, struct json_value *v)
 			return JSON_MORE;
 		if (r->seen == r->n || r->base[r->seen] != '"')
 			return end_inside(r, "a string");
-		return string_over(r, r->seen, v);
+		if (!tolerant(r) || !later_quote_ends(r))
+			return string_over(r, r->seen, v);
+		r->odd.raw_quotes++;
+		r->seen++;
 	}
 }
 

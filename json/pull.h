@@ -13,7 +13,8 @@
  * The rule for a raw quote in a string (tolerant): inside an object a '"' ends a string value only where what follows,
  * after white space, is '}', or ',' and then a key: '"', no quote, '"', ':'. It ends a key where ':' follows, and a
  * string in an array where ',' or ']' follows. Any other '"' and any control character belongs to the string. Where the
- * document ends before that is clear, or nothing is clear for 4 KiB, the quote is an end.
+ * document ends before that is clear, or nothing is clear for 4 KiB, the quote is an end, unless at the document's end
+ * a later one surely is.
  *
  * Depth is bounded (no recursion), token length is bounded. Runs on: one thread at a time. */
 #ifndef JSON_PULL_H

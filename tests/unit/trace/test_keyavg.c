@@ -75,6 +75,13 @@ START_TEST(keys_and_values_mean_what_their_escapes_say)
 }
 END_TEST
 
+START_TEST(the_last_name_of_a_file_may_hold_what_looks_like_a_key)
+{
+	help_expect("{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":1,\"dur\":2,\"name\":\"print(\"a\", \"\n  }\n]}",
+		"print(\"a\",  0 0 1 2000 2000 0 0\n");
+}
+END_TEST
+
 START_TEST(threads_are_trees_of_their_own)
 {
 	help_event(&b, "cpu_op", "a", 1, 0, 100, NULL);
@@ -479,6 +486,7 @@ Suite *suite_keyavg(void)
 	tcase_add_test(tc, times_are_taken_to_the_nearest_nanosecond);
 	tcase_add_test(tc, of_a_key_written_twice_the_last_stands);
 	tcase_add_test(tc, keys_and_values_mean_what_their_escapes_say);
+	tcase_add_test(tc, the_last_name_of_a_file_may_hold_what_looks_like_a_key);
 	tcase_add_test(tc, threads_are_trees_of_their_own);
 	tcase_add_test(tc, a_child_that_ends_a_nanosecond_late_is_no_child);
 	tcase_add_test(tc, of_equal_intervals_the_one_that_comes_first_is_the_parent);
