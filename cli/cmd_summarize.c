@@ -1,4 +1,5 @@
 /* trainspotter summarize — the key_averages() table of traces, HLO ops by module, and what the Neuron tools wrote. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/xla_print.h"
+#include "trace/launch_delay.h"
 
 enum format { FORMAT_TABLE, FORMAT_TSV, FORMAT_CSV, FORMAT_JSON, FORMAT_PPROF, FORMAT_CHROME, FORMAT_FOLDED,
 	FORMATS };
@@ -166,6 +168,21 @@ static void json_rows(struct json_writer *w, const struct summary *s, const stru
 		keyavg_print_json(&s->table, limit, w);
 }
 
+/* Only where there are any. */
+static void json_launch_delay(struct json_writer *w, const struct summary *s)
+{
+	const struct hist *delays =
+		s->trace == NULL || s->trace->delays == NULL ? NULL : launch_delays_finish(s->trace->delays);
+
+	if (delays == NULL || hist_empty(delays))
+		return;
+	jw_key_object(w, "launch_delay");
+	jw_key_u64(w, "calls", hist_count(delays));
+	jw_key_i64(w, "p50_ns", llround(hist_quantile(delays, 0.50)));
+	jw_key_i64(w, "p99_ns", llround(hist_quantile(delays, 0.99)));
+	jw_end(w);
+}
+
 static void print_json(struct json_writer *w, const struct summary *s, const struct answers *a, size_t limit)
 {
 	const struct trace_skip *empty = trace_report_find(&s->report, TRACE_EMPTY_OBJECT);
@@ -187,6 +204,7 @@ static void print_json(struct json_writer *w, const struct summary *s, const str
 	jw_key_i64(w, "self_cpu_ns", s->table.self_cpu_ns);
 	jw_key_i64(w, "self_device_ns", s->table.self_device_ns);
 	jw_key_i64(w, "orphan_ns", s->table.orphan_ns);
+	json_launch_delay(w, s);
 	json_rows(w, s, a, limit);
 	if (s->readable)
 		neuron_print_gauges_json(s->window != NULL ? s->window : &s->gauges, w);

@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "trace/device_use.h"
 #include "trace/dialect.h"
+#include "trace/launch_delay.h"
 #include "trace/neuron.h"
 #include "trace/tar.h"
 
@@ -38,6 +39,8 @@ static int make_gauges(struct summary *s)
 	for (size_t i = 0; i < t->n_versions; i++)
 		draft_version(&d, t->versions[i].key, t->versions[i].value);
 	rc = device_use(t, &d, &s->error);
+	if (t->delays != NULL)
+		launch_delay_gauges(launch_delays_finish(t->delays), &d);
 	if (rc == OK)
 		rc = draft_finish(&d, &s->gauges, &s->error);
 	draft_fini(&d);
@@ -68,7 +71,7 @@ static int make_tables(struct summary *s, const struct summary_want *want)
 static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct summary_want *want,
 	const struct trace_limits *limits, struct progress *p)
 {
-	unsigned more = want->more | (want->gauges ? TRACE_COPIES : 0);
+	unsigned more = want->more | (want->gauges ? TRACE_COPIES | TRACE_DELAYS : 0);
 	int rc = dialect_read(kind, in, s->name, limits, more, NULL, &s->report, &s->trace, &s->error);
 
 	progress_say(p, "adding up");

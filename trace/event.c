@@ -1,6 +1,7 @@
 #include "trace/event.h"
 
 #include "base/mem.h"
+#include "trace/launch_delay.h"
 #include "trace/memory.h"
 #include "trace/xla.h"
 
@@ -206,6 +207,8 @@ void trace_fini(struct trace *t)
 		return;
 	vec_fini(&t->events);
 	vec_fini(&t->steps);
+	launch_delays_free(t->delays);
+	t->delays = NULL;
 	xla_free(t->xla);
 	t->xla = NULL;
 	vec_fini(&t->dims_of);

@@ -130,6 +130,7 @@ enum {
 	TRACE_MEMORY = 1 << 1, /* allocations: 24 bytes each */
 	TRACE_PYTHON = 1 << 2, /* Python calls are rows, and nodes in every trace */
 	TRACE_COPIES = 1 << 3, /* how many bytes were copied */
+	TRACE_DELAYS = 1 << 4, /* how long after the host's call the device began (trace/launch_delay.h) */
 };
 
 enum copy_direction { COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE, COPY_OTHER, COPY_DIRECTIONS };
@@ -164,6 +165,7 @@ struct trace {
 	struct trace_ids dims_of; /* of each event: 1 + id, or 0 */
 	struct trace_allocs allocs;
 	uint64_t copy_bytes[COPY_DIRECTIONS]; /* of all copies on devices */
+	struct launch_delays *delays; /* NULL where there are none */
 	struct intern threads; /* "pid\037tid" as they stand in the file, texts with their quotes */
 	struct intern pids;
 	uint32_t *pid_of; /* of each thread */

@@ -5,6 +5,7 @@
 #include "trace/device_use.h"
 #include "trace/draft.h"
 #include "trace/keyavg.h"
+#include "trace/launch_delay.h"
 #include "trace/normalise.h"
 #include "trace/rhythm.h"
 #include "trace/xla.h"
@@ -284,6 +285,8 @@ int fold_trace(struct trace *t, struct arena *a, struct window *w, int64_t *firs
 		rc = busy_each(t, f.steps, &busy, e);
 	if (rc == OK)
 		rc = device_use(t, &f.draft, e);
+	if (t->delays != NULL)
+		launch_delay_gauges(launch_delays_finish(t->delays), &f.draft);
 	if (rc == OK && !f.has_steps)
 		rc = find_steps(&f, e);
 	if (rc == OK) {

@@ -10,7 +10,7 @@
  * Steps: ProfilerStep#N, else what trace/rhythm.h finds, where that is clear.
  * Launches: device executions but copies and fills, inside steps by the start of the op that launched them; without
  * device events calls of ops that do work themselves (no views, no allocations, no wrappers of other ops).
- * Gauges: device_busy {device} ns (union of its executions), those of trace/device_use.h, launches_per_step, region_frames and region_compile_ids (distinct frames N and
+ * Gauges: device_busy {device} ns (union of its executions), those of trace/device_use.h and trace/launch_delay.h, launches_per_step, region_frames and region_compile_ids (distinct frames N and
  * compilations N/M of "Torch-Compiled Region: N/M", whose names are one series).
  * Traces of JAX and PyTorch/XLA (trace/xla.h): HLO events are device work that no op launched, under their base name; each
  * module is a region besides.

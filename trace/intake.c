@@ -6,6 +6,7 @@
 #include "json/num.h"
 #include "json/text.h"
 #include "trace/device_use.h"
+#include "trace/launch_delay.h"
 #include "trace/memory.h"
 
 /* By length first: nearly all keys of a trace pass here, and most are none of these. */
@@ -447,6 +448,21 @@ static void count_copied(const struct intake *in)
 		*sum = UINT64_MAX;
 }
 
+static void note_delay(struct intake *in, const struct trace_event *ev)
+{
+	const struct event_cat_info *info = event_info(ev);
+	struct trace *t = in->trace;
+
+	if (!info->launcher && !info->executes)
+		return;
+	if (t->delays == NULL)
+		t->delays = launch_delays_new();
+	if (info->launcher)
+		launch_delays_call(t->delays, in->correlation, ev->start_ns);
+	else
+		launch_delays_device(t->delays, in->correlation, ev->start_ns);
+}
+
 void intake_finish(struct intake *in)
 {
 	struct trace_event *ev;
@@ -480,6 +496,8 @@ void intake_finish(struct intake *in)
 		intake_lose(in, TRACE_TOO_MANY);
 		return;
 	}
+	if ((in->trace->want & TRACE_DELAYS) && intake_seen(in, M_CORRELATION) && in->correlation != 0)
+		note_delay(in, ev);
 	if (trace_name_flags(in->trace, ev->name) & NAME_STEP)
 		trace_note_step(in->trace, ev);
 }

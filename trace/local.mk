@@ -13,6 +13,7 @@ trace_libtrace_a_SOURCES = \
 	trace/input_zstd.c \
 	trace/intake.c trace/intake.h \
 	trace/keyavg.c trace/keyavg.h \
+	trace/launch_delay.c trace/launch_delay.h \
 	trace/link.c trace/link.h \
 	trace/memory.c trace/memory.h \
 	trace/name_rules.c trace/name_rules.h \

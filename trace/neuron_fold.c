@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "trace/event.h"
+#include "trace/launch_delay.h"
 #include "trace/neuron_summary.h"
 #include "trace/normalise.h"
 
@@ -25,6 +26,7 @@ struct fold {
 	struct span steps; /* from the first marked step's start to the last one's end */
 	uint64_t markers;
 	struct fold_refs runs; /* executions, once each */
+	struct hist delays;    /* from an op to its execution */
 	bool full;
 };
 
@@ -184,7 +186,7 @@ static void add_execution(struct fold *f, struct neuron_event *ev)
 	op = ev->op == NEURON_NONE ? ev : &f->all->events.v[ev->op];
 	f->w->launches += in_steps(f, op->start_ns);
 	if (op != ev && op->start_ns <= ev->start_ns)
-		draft_gauge(f->d, DRAFT_MEAN, STR("launch_delay"), STR("ns"), (double)(ev->start_ns - op->start_ns), NULL, 0);
+		hist_add(&f->delays, ev->start_ns - op->start_ns);
 	run = vec_push(&f->runs);
 	if (run != NULL)
 		*run = ev;
@@ -349,11 +351,13 @@ int neuron_fold(struct neuron_events_all *all, struct draft *d, struct window *w
 	look_over(&f);
 	vec_each(ev, &all->events)
 		add_event(&f, ev);
+	launch_delay_gauges(&f.delays, d);
 	look_at_cores(&f);
 	w->steps = f.markers;
 	w->steps_from = f.markers > 0 ? STEPS_MARKER : STEPS_NONE;
 	if (f.markers == 0)
 		count_steps(&f);
 	vec_fini(&f.runs);
+	hist_fini(&f.delays);
 	return f.full ? err_set(e, E_NOMEM, "no memory for the executions of %zu events", all->events.n) : OK;
 }

@@ -19,8 +19,8 @@
  *
  * An execution that runs on several physical cores (LNC) is one: the union. Steps: ProfilerStep#N; else executions of the
  * one model, or of the one with at least four fifths of all device time, on the core with the most; else none.
- * Gauges: executions {link}, device_busy {core}, launch_delay (mean, from the start of the op to that of its execution),
- * transfer_bytes and transfers {direction}, host_memory_used, host_memory_used_ratio (largest), host_cpu_ratio (mean),
+ * Gauges: executions {link}, device_busy {core}, those of trace/launch_delay.h (from the start of the op to that of its
+ * execution), transfer_bytes and transfers {direction}, host_memory_used, host_memory_used_ratio (largest), host_cpu_ratio (mean),
  * device_memory {usage_type, hbm, nd} (largest), events {type} of points in time, profile_warnings {category, message}.
  * Not checked against a real file: none is public. Where the documents disagree, both forms are read.
  * Memory: trace/neuron_event.h. At most NEURON_EVENTS_MAX events, what is more counts as too_many. */

@@ -185,7 +185,7 @@ struct source {
 static int window_of_trace(enum probe_kind kind, struct arena *a, const struct source *s, struct window *w, struct err *e)
 {
 	struct trace *t = NULL;
-	int rc = dialect_read(kind, s->in, s->path, s->limits, TRACE_COPIES, NULL, s->report, &t, e);
+	int rc = dialect_read(kind, s->in, s->path, s->limits, TRACE_COPIES | TRACE_DELAYS, NULL, s->report, &t, e);
 
 	if (rc == OK) {
 		rc = make_window(a, s->path, s->in, t, s->sidecar, s->origin, w, e);

@@ -16,6 +16,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/test_fold.c \
 	tests/unit/trace/test_input.c \
 	tests/unit/trace/test_keyavg.c \
+	tests/unit/trace/test_launch_delay.c \
 	tests/unit/trace/test_name_rules.c \
 	tests/unit/trace/test_neuron_device.c \
 	tests/unit/trace/test_neuron_ls.c \

@@ -28,7 +28,8 @@ START_TEST(an_execution_is_followed_by_exec_id_and_parent_id_to_its_op)
 	help_neuron_has(neuron_system_read, text,
 		"op runtime nrta_execute_schedule calls=1 device=0/0 cpu=100/100 orphan=0/0 100..100");
 	help_neuron_has(neuron_system_read, text, "gauge executions 1 1 link=exec_id");
-	help_neuron_has(neuron_system_read, text, "gauge launch_delay 500 ns");
+	help_neuron_has(neuron_system_read, text, "gauge launch_delay 496 ns percentile=p50");
+	help_neuron_has(neuron_system_read, text, "gauge launch_delay_calls 1 calls");
 	help_neuron_has(neuron_system_read, text, "window dur_ns=900 steps=1 executions launches=1 events=3 device");
 }
 END_TEST
