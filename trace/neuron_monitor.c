@@ -5,7 +5,7 @@
 #include "trace/neuron_summary.h"
 #include "trace/walk.h"
 
-enum { PENDING_MAX = 20000, PENDING_BYTES_MAX = 8 << 20, STARS_MAX = 3, LABELS_MAX = STARS_MAX + 2 };
+enum { PENDING_MAX = 20000, PENDING_BYTES_MAX = 8 << 20, STARS_MAX = 3, LABELS_MAX = STARS_MAX + 2, RUNTIMES_MAX = 4096 };
 
 /* Whose value it is: known only when the object around it is over. */
 enum scope { OF_HOST, OF_RUNTIME, OF_DEVICE };
@@ -14,6 +14,7 @@ enum scope { OF_HOST, OF_RUNTIME, OF_DEVICE };
 #define RUNTIME "neuron_runtime_data/[]/report/"
 #define CORES RUNTIME "neuroncore_counters/neuroncores_in_use/"
 #define EXECUTIONS RUNTIME "execution_stats/"
+#define COMPLETED EXECUTIONS "execution_summary/completed"
 #define MEMORY RUNTIME "memory_used/neuron_runtime_used_bytes/"
 #define DEVICES "system_data/neuron_hw_counters/neuron_devices/[]/"
 #define BYTES_MAX 1152921504606846976.0 /* 2^60 */
@@ -101,12 +102,19 @@ struct value {
 };
 VEC(values, struct value);
 
-struct monitor {
+VEC(runtimes, struct neuron_runtime);
+
+struct neuron_monitor {
 	struct draft d;
-	struct trace_report *report;
+	struct arena *arena; /* the window's */
+	struct trace_report *report, own_report;
 	struct arena scratch; /* of one runtime's or device's values */
 	struct values pending;
+	struct runtimes runtimes;
+	bool by_pid;
 	struct str id, tag; /* of the runtime or device around; tag is the better name */
+	double completed;   /* of the runtime around; -1: it does not say */
+	int64_t completed_ns;
 	struct str instance_id;
 	double models, period_s;
 	int64_t dur_ns;
@@ -115,7 +123,7 @@ struct monitor {
 
 /* ---- values */
 
-static void emit(struct monitor *m, const struct value *v, struct str scope_key, struct str scope_id)
+static void emit(struct neuron_monitor *m, const struct value *v, struct str scope_key, struct str scope_id)
 {
 	struct label l[LABELS_MAX];
 	size_t n = 0;
@@ -131,9 +139,9 @@ static void emit(struct monitor *m, const struct value *v, struct str scope_key,
 	m->n_values++;
 }
 
-static void emit_pending(struct monitor *m, struct str key)
+static void emit_pending(struct neuron_monitor *m, struct str key)
 {
-	struct str id = m->tag.n > 0 ? m->tag : m->id;
+	struct str id = m->tag.n > 0 && !m->by_pid ? m->tag : m->id;
 	bool whole = !arena_full(&m->scratch);
 
 	trace_report_add(m->report, TRACE_TOO_MANY, whole ? 0 : m->pending.n + 1, m->line_at);
@@ -142,11 +150,45 @@ static void emit_pending(struct monitor *m, struct str key)
 			emit(m, v, key, id);
 	m->pending.n = 0;
 	m->id = m->tag = str_make("", 0);
+	m->completed = -1;
+	m->completed_ns = 0;
 	arena_reset(&m->scratch);
 }
 
+/* ---- runtimes */
+
+static struct neuron_runtime *runtime_of(struct neuron_monitor *m, int64_t pid)
+{
+	struct neuron_runtime *r;
+
+	vec_each(old, &m->runtimes)
+		if (old->pid == pid)
+			return old;
+	r = vec_push(&m->runtimes);
+	if (r == NULL)
+		trace_report_add(m->report, TRACE_TOO_MANY, 1, m->line_at);
+	else
+		r->pid = pid;
+	return r;
+}
+
+static void end_runtime(struct neuron_monitor *m)
+{
+	struct neuron_runtime *r;
+	int64_t pid;
+
+	if (m->by_pid && str_to_i64(m->id, &pid) == OK && pid > 0 && (r = runtime_of(m, pid)) != NULL) {
+		r->in_last = true;
+		r->completed = m->completed;
+		r->period_ns = m->completed_ns;
+		if (r->tag.n == 0 && m->tag.n > 0 && !str_eq(m->tag, m->id))
+			r->tag = draft_text(&m->d, m->tag);
+	}
+	emit_pending(m, m->by_pid ? STR("pid") : STR("tag"));
+}
+
 /* The keys at the pattern's stars. */
-static void take_stars(struct monitor *m, const struct rule *r, const struct walk *w, struct value *v)
+static void take_stars(struct neuron_monitor *m, const struct rule *r, const struct walk *w, struct value *v)
 {
 	struct str rest = str_of(r->path);
 	size_t n = 0;
@@ -156,7 +198,7 @@ static void take_stars(struct monitor *m, const struct rule *r, const struct wal
 			v->star[n++] = arena_str(&m->scratch, walk_key(w, i));
 }
 
-static void take_value(struct monitor *m, const struct rule *r, const struct walk *w, struct str text, uint64_t offset)
+static void take_value(struct neuron_monitor *m, const struct rule *r, const struct walk *w, struct str text, uint64_t offset)
 {
 	struct value v = { .rule = r };
 	struct value *keep;
@@ -170,6 +212,8 @@ static void take_value(struct monitor *m, const struct rule *r, const struct wal
 		return;
 	}
 	v.value *= r->scale;
+	if (walk_matches(w, COMPLETED))
+		m->completed = v.value;
 	take_stars(m, r, w, &v);
 	if (r->scope == OF_HOST && !arena_full(&m->scratch)) {
 		emit(m, &v, STR(""), STR(""));
@@ -184,22 +228,25 @@ static void take_value(struct monitor *m, const struct rule *r, const struct wal
 
 /* ---- leaves that are no values */
 
-static void take_error(struct monitor *m, struct str text)
+static void take_error(struct neuron_monitor *m, struct str text)
 {
 	const struct label message = { STR("message"), text };
 
 	draft_gauge(&m->d, DRAFT_SUM, STR("monitor_errors"), STR("1"), 1, &message, 1);
 }
 
-static void take_period(struct monitor *m, struct str text)
+static void take_period(struct neuron_monitor *m, const struct walk *w, struct str text)
 {
 	double s;
 
-	if (json_double(text, &s) == OK && s > m->period_s && s <= SECONDS_MAX)
-		m->period_s = s;
+	if (json_double(text, &s) < 0 || !(s > 0 && s <= SECONDS_MAX))
+		return;
+	m->period_s = s > m->period_s ? s : m->period_s;
+	if (walk_matches(w, EXECUTIONS "period"))
+		m->completed_ns = (int64_t)(s * 1e9);
 }
 
-static bool take_label(struct monitor *m, const struct walk *w, struct str text)
+static bool take_label(struct neuron_monitor *m, const struct walk *w, struct str text)
 {
 	for (size_t i = 0; i < COUNT(labels); i++)
 		if (walk_matches(w, labels[i].path)) {
@@ -209,7 +256,7 @@ static bool take_label(struct monitor *m, const struct walk *w, struct str text)
 	return false;
 }
 
-static bool take_name(struct monitor *m, const struct walk *w, struct str text)
+static bool take_name(struct neuron_monitor *m, const struct walk *w, struct str text)
 {
 	if (walk_matches(w, "neuron_runtime_data/[]/pid") || walk_matches(w, DEVICES "neuron_device_index"))
 		m->id = arena_str(&m->scratch, text);
@@ -226,7 +273,7 @@ static bool take_name(struct monitor *m, const struct walk *w, struct str text)
 
 static void on_leaf(void *arg, const struct walk *w, struct str value, uint64_t offset)
 {
-	struct monitor *m = arg;
+	struct neuron_monitor *m = arg;
 	struct str key = walk_key(w, w->depth - 1);
 
 	for (size_t i = 0; i < COUNT(rules); i++)
@@ -237,26 +284,26 @@ static void on_leaf(void *arg, const struct walk *w, struct str value, uint64_t 
 	if (str_eq(key, STR("error")) && value.n > 0)
 		take_error(m, value);
 	else if (str_eq(key, STR("period")))
-		take_period(m, value);
+		take_period(m, w, value);
 	else
 		take_name(m, w, value);
 }
 
 static void on_end(void *arg, const struct walk *w)
 {
-	struct monitor *m = arg;
+	struct neuron_monitor *m = arg;
 
 	if (walk_matches(w, "neuron_runtime_data/[]"))
-		emit_pending(m, STR("tag"));
+		end_runtime(m);
 	else if (walk_matches(w, "system_data/neuron_hw_counters/neuron_devices/[]"))
 		emit_pending(m, STR("device"));
 }
 
 /* ---- reports */
 
-static void end_report(struct monitor *m)
+static void end_report(struct neuron_monitor *m)
 {
-	emit_pending(m, STR("tag")); /* of a report that ends early */
+	end_runtime(m); /* of a report that ends early */
 	draft_gauge(&m->d, DRAFT_LAST, STR("loaded_models"), STR("1"), m->models, NULL, 0);
 	m->dur_ns += (int64_t)(m->period_s * 1e9);
 	if (!neuron_dur_possible(m->dur_ns))
@@ -265,31 +312,37 @@ static void end_report(struct monitor *m)
 	m->n_reports++;
 }
 
-static int read_all(struct monitor *m, struct tokens *t)
+/* The document that a line begins with; false: it is no report. */
+static bool read_one(struct neuron_monitor *m, struct tokens *t)
 {
 	const struct walk_visitor visitor = { on_leaf, on_end, m };
+	struct json_value v;
+	enum json_token tok = tokens_next(t, &v);
 
-	while (tokens_next_line(t)) {
-		struct json_value v;
-		enum json_token tok = tokens_next(t, &v);
-
-		m->line_at = t->document_at;
-		if (tok == JSON_OBJECT) {
-			(void)walk_inside(t, false, &visitor);
-			end_report(m);
-		} else if (tok == JSON_ERROR) {
-			tokens_count_bad(t);
-		} else {
-			trace_report_add(t->report, TRACE_BAD_EVENT, 1, t->document_at);
-		}
+	m->line_at = t->document_at;
+	if (tok == JSON_OBJECT) {
+		(void)walk_inside(t, false, &visitor);
+		end_report(m);
+	} else if (tok == JSON_ERROR) {
+		tokens_count_bad(t);
+	} else {
+		trace_report_add(t->report, TRACE_BAD_EVENT, 1, t->document_at);
 	}
+	return tok == JSON_OBJECT;
+}
+
+static int read_all(struct neuron_monitor *m, struct tokens *t)
+{
+	while (tokens_next_line(t))
+		(void)read_one(m, t);
 	return tokens_finish(t);
 }
 
-static int finish(struct monitor *m, struct window *out, struct err *e)
+int neuron_monitor_finish(struct neuron_monitor *m, struct window *out, struct err *e)
 {
 	int rc;
 
+	*out = (struct window){ 0 };
 	if (m->n_values == 0)
 		return err_set(e, E_FORMAT, "no report of neuron-monitor in it");
 	rc = draft_finish(&m->d, out, e);
@@ -302,20 +355,92 @@ static int finish(struct monitor *m, struct window *out, struct err *e)
 	return OK;
 }
 
+static void monitor_init(struct neuron_monitor *m, struct arena *a, struct trace_report *report)
+{
+	*m = (struct neuron_monitor){ .arena = a, .report = report, .pending = VEC_INIT(PENDING_MAX),
+		.runtimes = VEC_INIT(RUNTIMES_MAX), .completed = -1, .instance_id = { "", 0 } };
+	draft_init(&m->d, a);
+	arena_init(&m->scratch, PENDING_BYTES_MAX);
+}
+
+static void monitor_fini(struct neuron_monitor *m)
+{
+	vec_fini(&m->pending);
+	vec_fini(&m->runtimes);
+	arena_fini(&m->scratch);
+	draft_fini(&m->d);
+}
+
 int neuron_monitor_read(struct arena *a, struct tokens *t, struct window *out, struct err *e)
 {
-	struct monitor m = { .report = t->report, .pending = VEC_INIT(PENDING_MAX), .instance_id = { "", 0 } };
+	struct neuron_monitor m;
 	int rc;
 
 	*out = (struct window){ 0 };
-	draft_init(&m.d, a);
-	arena_init(&m.scratch, PENDING_BYTES_MAX);
+	monitor_init(&m, a, t->report);
 	tokens_as_lines(t);
 	rc = read_all(&m, t);
 	if (rc == OK)
-		rc = finish(&m, out, e);
-	vec_fini(&m.pending);
-	arena_fini(&m.scratch);
-	draft_fini(&m.d);
+		rc = neuron_monitor_finish(&m, out, e);
+	monitor_fini(&m);
 	return rc;
+}
+
+/* ---- one at a time */
+
+struct neuron_monitor *neuron_monitor_new(struct arena *a)
+{
+	struct neuron_monitor *m = mem_get(sizeof(*m));
+
+	monitor_init(m, a, NULL);
+	m->report = &m->own_report;
+	m->by_pid = true;
+	return m;
+}
+
+void neuron_monitor_free(struct neuron_monitor *m)
+{
+	if (m == NULL)
+		return;
+	monitor_fini(m);
+	mem_free(m);
+}
+
+int neuron_monitor_add(struct neuron_monitor *m, struct str line, struct err *e)
+{
+	const struct trace_limits limits = { line.n + 1, 2, 0 };
+	struct input *in;
+	struct tokens t;
+	bool is_report;
+	int rc = input_open_memory(&in, line, "neuron-monitor", &limits, e);
+
+	if (rc < 0)
+		return rc;
+	input_without_hash(in);
+	vec_each(r, &m->runtimes)
+		r->in_last = false;
+	tokens_init(&t, in, m->report, e);
+	tokens_as_lines(&t);
+	is_report = tokens_next_line(&t) && read_one(m, &t);
+	rc = tokens_finish(&t);
+	tokens_fini(&t);
+	input_close(in);
+	if (rc == OK && !is_report)
+		rc = err_set(e, E_FORMAT, "no report of neuron-monitor: \"%.*s\"", STR_ARG(str_upto(line, 60)));
+	return rc;
+}
+
+const struct neuron_runtime *neuron_monitor_runtimes(const struct neuron_monitor *m, size_t *n)
+{
+	*n = m->runtimes.n;
+	return m->runtimes.v;
+}
+
+uint64_t neuron_monitor_lost(const struct neuron_monitor *m)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < m->report->n_skips; i++)
+		lost += m->report->skips[i].count;
+	return lost;
 }

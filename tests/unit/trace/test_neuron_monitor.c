@@ -116,6 +116,115 @@ START_TEST(without_memory_it_fails_cleanly)
 }
 END_TEST
 
+/* ---- one at a time */
+
+static struct arena arena;
+static struct neuron_monitor *fold;
+
+static void start(void)
+{
+	arena_init(&arena, 16 << 20);
+	fold = neuron_monitor_new(&arena);
+}
+
+static void stop(void)
+{
+	neuron_monitor_free(fold);
+	arena_fini(&arena);
+}
+
+static const struct gauge *gauge_of(const struct window *w, const char *name, const char *key, const char *value)
+{
+	for (size_t i = 0; i < w->n_gauges; i++)
+		for (size_t k = 0; k < w->gauges[i].n_labels; k++)
+			if (str_eq(w->gauges[i].name, str_of(name)) && str_eq(w->gauges[i].labels[k].key, str_of(key)) &&
+				str_eq(w->gauges[i].labels[k].value, str_of(value)))
+				return &w->gauges[i];
+	ck_abort_msg("no %s with %s=%s", name, key, value);
+	return NULL;
+}
+
+static int add(const char *line)
+{
+	return neuron_monitor_add(fold, str_of(line), NULL);
+}
+
+#define EXECUTED(pid, tag, n)                                                                                       \
+	"{\"pid\":" pid ",\"neuron_runtime_tag\":\"" tag "\",\"report\":{\"execution_stats\":{\"period\":2,\"execution_summary\":"  \
+	"{\"completed\":" n "}},\"memory_used\":{\"period\":9,\"neuron_runtime_used_bytes\":{\"host\":" n "}}}}"
+#define REPORT(runtimes) "{\"neuron_runtime_data\":[" runtimes "],\"instance_info\":{\"instance_id\":\"i-1\"}}"
+
+START_TEST(reports_that_come_one_by_one_are_folded_into_one_window)
+{
+	struct window w;
+	struct err e = { 0 };
+
+	ck_assert_int_eq(add("{\"neuron_runtime_data\":[" RUNTIME("llm", "10") "]}"), OK);
+	ck_assert_int_eq(add("{\"neuron_runtime_data\":[" RUNTIME("llm", "30") "]}\n"), OK);
+	ck_assert_int_eq(neuron_monitor_finish(fold, &w, &e), OK);
+	ck_assert_int_eq(window_check(&(struct window){ .service = STR("s"), .host = STR("h"), .gauges = w.gauges,
+		.n_gauges = w.n_gauges }, &e), OK);
+	ck_assert_double_eq_tol(gauge_of(&w, "neuroncore_utilization_ratio", "pid", "17")->value, 0.2, 1e-9);
+	ck_assert_int_eq(w.dur_ns, 3 * 1000000000LL);
+	ck_assert_uint_eq(w.events, 2);
+}
+END_TEST
+
+/* As the ranks of one model do. */
+START_TEST(processes_that_share_a_tag_stay_apart)
+{
+	const struct neuron_runtime *r;
+	struct window w;
+	size_t n;
+
+	ck_assert_int_eq(add(REPORT(EXECUTED("7", "llm", "5") "," EXECUTED("8", "llm", "6"))), OK);
+	r = neuron_monitor_runtimes(fold, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_int_eq(r[0].pid, 7);
+	ck_assert(str_eq(r[0].tag, STR("llm")) && str_eq(r[1].tag, STR("llm")));
+	ck_assert(r[0].completed == 5 && r[1].completed == 6);
+	ck_assert_int_eq(r[0].period_ns, 2 * 1000000000LL);
+	ck_assert_int_eq(neuron_monitor_finish(fold, &w, NULL), OK);
+	ck_assert(gauge_of(&w, "runtime_memory", "pid", "7")->value == 5);
+	ck_assert(gauge_of(&w, "runtime_memory", "pid", "8")->value == 6);
+	ck_assert(str_eq(w.host, STR("i-1")));
+}
+END_TEST
+
+START_TEST(a_runtime_that_ended_is_known_and_not_in_the_last_report)
+{
+	const struct neuron_runtime *r;
+	size_t n;
+
+	ck_assert_int_eq(add(REPORT(EXECUTED("7", "7", "5"))), OK);
+	ck_assert_int_eq(add(REPORT(EXECUTED("8", "", "6") ",{\"pid\":9,\"report\":{}}")), OK);
+	r = neuron_monitor_runtimes(fold, &n);
+	ck_assert_uint_eq(n, 3);
+	ck_assert(!r[0].in_last && r[1].in_last && r[2].in_last);
+	ck_assert_uint_eq(r[0].tag.n + r[1].tag.n, 0); /* its pid is no tag */
+	ck_assert(r[2].completed == -1);
+}
+END_TEST
+
+START_TEST(a_line_that_is_no_report_leaves_the_others_as_they_are)
+{
+	struct window w;
+	struct err e = { 0 };
+
+	ck_assert_int_eq(neuron_monitor_finish(fold, &w, &e), E_FORMAT);
+	ck_assert_int_eq(add(REPORT(EXECUTED("7", "llm", "5"))), OK);
+	ck_assert_int_eq(add(""), E_FORMAT);
+	ck_assert_int_eq(add("neuron-monitor: no device"), E_FORMAT);
+	ck_assert_int_eq(add("[1,2]"), E_FORMAT);
+	ck_assert_int_eq(neuron_monitor_add(fold, STR("5"), &e), E_FORMAT);
+	ck_assert_str_eq(e.text, "no report of neuron-monitor: \"5\"");
+	ck_assert_int_eq(add("{\"neuron_runtime_data\":[{\"pid\":7,\"report\":{\"execution_stats\":{\"execution_summary\":{\"completed\":3}"), OK);
+	ck_assert_uint_gt(neuron_monitor_lost(fold), 0);
+	ck_assert_int_eq(neuron_monitor_finish(fold, &w, &e), OK);
+	ck_assert(gauge_of(&w, "executions", "pid", "7")->value == 8);
+}
+END_TEST
+
 Suite *suite_neuron_monitor(void)
 {
 	Suite *s = suite_create("trace/neuron_monitor");
@@ -132,6 +241,13 @@ Suite *suite_neuron_monitor(void)
 	tcase_add_test(t, a_report_split_at_any_byte_is_the_same_report);
 	tcase_add_test(t, reports_cut_anywhere_give_what_was_readable);
 	tcase_add_test(t, without_memory_it_fails_cleanly);
+	suite_add_tcase(s, t);
+	t = tcase_create("one at a time");
+	tcase_add_checked_fixture(t, start, stop);
+	tcase_add_test(t, reports_that_come_one_by_one_are_folded_into_one_window);
+	tcase_add_test(t, processes_that_share_a_tag_stay_apart);
+	tcase_add_test(t, a_runtime_that_ended_is_known_and_not_in_the_last_report);
+	tcase_add_test(t, a_line_that_is_no_report_leaves_the_others_as_they_are);
 	suite_add_tcase(s, t);
 	return s;
 }
