@@ -16,6 +16,7 @@
 #include "agent/keep.h"
 #include "agent/kineto.h"
 #include "agent/meter.h"
+#include "agent/monitor.h"
 #include "agent/quarantine.h"
 #include "agent/session_source.h"
 #include "agent/ship.h"
@@ -55,6 +56,7 @@ struct agent {
 	char host[HOST_TEXT];
 	int signal_fd;
 	struct plan *plan;
+	struct sequence *sequence; /* NULL until somebody reports */
 	struct identities *identities;
 	struct meter *meter;
 	char raw_dirs[RAW_DIRS][PATH_MAX]; /* where raw traces stay */
@@ -194,10 +196,25 @@ static int open_xla(struct agent *a, struct source *out, struct err *e)
 
 static int open_vllm(struct agent *a, struct source *out, struct err *e)
 {
-	const struct vllm_settings s = { .conf = &a->conf.vllm, .plan = a->plan, .state_dir = a->conf.state_dir,
-		.keep_files = (size_t)a->conf.keep_files };
+	const struct vllm_settings s = { .conf = &a->conf.vllm, .plan = a->plan, .meter = a->meter,
+		.state_dir = a->conf.state_dir, .keep_files = (size_t)a->conf.keep_files };
 
 	return vllm_open(out, &s, e);
+}
+
+static struct report_origin origin(struct agent *a)
+{
+	if (a->sequence == NULL)
+		a->sequence = sequence_new(a->conf.state_dir, str_of(a->id), a->start_ns);
+	return (struct report_origin){ str_of(a->id), STR(PACKAGE_VERSION), str_of(a->host), a->sequence };
+}
+
+static int open_monitor(struct agent *a, struct source *out, struct err *e)
+{
+	const struct monitor_settings s = { .conf = &a->conf.neuron_monitor, .origin = origin(a), .ids = a->identities,
+		.meter = a->meter, .proc = "/proc" };
+
+	return a->conf.neuron_monitor.enabled ? monitor_open(out, &s, e) : OK;
 }
 
 static int open_exec(struct agent *a, struct source *out, struct err *e)
@@ -232,6 +249,7 @@ static const struct source_row {
 	{ open_kineto, ROW_EARLY },
 	{ open_exec, 0 },
 	{ open_vllm, 0 },
+	{ open_monitor, ROW_ANEW },
 	{ open_watch, ROW_ONCE | ROW_ANEW },
 	{ open_sessions, ROW_ONCE | ROW_ANEW },
 	{ open_xla, 0 },
@@ -341,6 +359,7 @@ void agent_close(struct agent *a)
 	close_sources(a, 0, 0);
 	meter_free(a->meter);
 	identities_free(a->identities);
+	sequence_free(a->sequence);
 	plan_free(a->plan);
 	spool_close(a->spool);
 	if (a->signal_fd >= 0)

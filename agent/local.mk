@@ -26,14 +26,17 @@ agent_libagent_a_SOURCES = \
 	agent/lead.c agent/lead.h \
 	agent/marker.c agent/marker.h \
 	agent/meter.c agent/meter.h \
+	agent/monitor.c agent/monitor.h \
 	agent/options.c agent/options.h \
 	agent/plan.c agent/plan.h \
 	agent/podinfo.c agent/podinfo.h \
 	agent/prometheus.c agent/prometheus.h \
 	agent/proc_find.c agent/proc_find.h \
 	agent/quarantine.c agent/quarantine.h \
+	agent/report.c agent/report.h \
 	agent/schedule.c agent/schedule.h \
 	agent/session_source.c agent/session_source.h \
+	agent/sequence.c agent/sequence.h \
 	agent/ship.c agent/ship.h \
 	agent/source.h \
 	agent/spool.c agent/spool.h \

@@ -202,6 +202,27 @@ static const struct conf_key agent_keys[] = {
 		"how long the decoder may take for a session", NULL },
 	{ "decode.keep", CONF_INT, A(decode.keep), 0, 100, "0",
 		"so many captures are kept as they were, to be looked at: of exec in state_dir/exec/kept, of watch in bad_dir and done_dir", NULL },
+	{ "neuron_monitor.enabled", CONF_BOOL, A(neuron_monitor.enabled), 0, 0, "no",
+		"run neuron-monitor and ship what it reports: utilisation, latencies, errors and memory of cores", NULL },
+	{ "neuron_monitor.command", CONF_TEXT, A(neuron_monitor.command), 1, 1000, "/opt/aws/neuron/bin/neuron-monitor",
+		"the program; looked for in PATH where it has no slash", NULL },
+	{ "neuron_monitor.config", CONF_PATH, A(neuron_monitor.config), 0, 0, "",
+		"its own configuration (-c); empty: all it knows, every five seconds", NULL },
+	{ "neuron_monitor.interval", CONF_DURATION, A(neuron_monitor.interval_ns), NS_PER_S, NS_PER_HOUR, "1m",
+		"of a window: reports within it are folded", NULL },
+	{ "neuron_monitor.timeout", CONF_DURATION, A(neuron_monitor.timeout_ns), NS_PER_S, NS_PER_HOUR, "1m",
+		"without a report for so long, it is started again", NULL },
+	{ "neuron_monitor.service", CONF_TEXT, A(neuron_monitor.service), 0, 256, "",
+		"service of processes that name none, and of what is the host's; empty: the only one there is, or unknown", NULL },
+	{ "neuron_monitor.deploy", CONF_TEXT, A(neuron_monitor.deploy), 0, 256, "",
+		"deploy of processes whose environment names none", NULL },
+	{ "sysfs.enabled", CONF_BOOL, A(sysfs.enabled), 0, 0, "no",
+		"read the counters of the Neuron driver; never writes", NULL },
+	{ "sysfs.root", CONF_PATH, A(sysfs.root), 1, 0, "/sys", "where sysfs is mounted", NULL },
+	{ "sysfs.interval", CONF_DURATION, A(sysfs.interval_ns), NS_PER_S, NS_PER_DAY, "1m",
+		"how often; rates are over this time", NULL },
+	{ "sysfs.service", CONF_TEXT, A(sysfs.service), 0, 256, "", "service of its windows; empty: unknown", NULL },
+	{ "sysfs.deploy", CONF_TEXT, A(sysfs.deploy), 0, 256, "", "deploy of its windows", NULL },
 	{ "rescan", CONF_DURATION, A(rescan_ns), NS_PER_S, NS_PER_DAY, "30s",
 		"how often folders are listed, for what inotify does not see (NFS)", NULL },
 	{ "keep_files", CONF_INT, A(keep_files), 1, 100000, "200",
@@ -354,7 +375,7 @@ static int check_vllm(const struct agent_conf *cf, const char *path, struct err 
 static bool has_source(const struct agent_conf *cf)
 {
 	return cf->watch.n > 0 || cf->kineto.enabled || cf->vllm.servers.n > 0 || cf->xla.enabled ||
-	       cf->exec.commands.n > 0;
+	       cf->exec.commands.n > 0 || cf->neuron_monitor.enabled || cf->sysfs.enabled;
 }
 
 /* What the table cannot say of a single key. */

@@ -81,6 +81,18 @@ struct decode_conf {
 	int64_t max_input, max_output, memory, limit_ns, keep;
 };
 
+struct neuron_monitor_conf {
+	bool enabled;
+	char *command, *config, *service, *deploy;
+	int64_t interval_ns, timeout_ns;
+};
+
+struct sysfs_conf {
+	bool enabled;
+	char *root, *service, *deploy;
+	int64_t interval_ns;
+};
+
 struct agent_conf {
 	char *server, *token_file, *ca_file;
 	char *state_dir, *host;
@@ -92,6 +104,8 @@ struct agent_conf {
 	struct kineto_conf kineto;
 	struct identity_conf identity;
 	struct vllm_conf vllm;
+	struct neuron_monitor_conf neuron_monitor;
+	struct sysfs_conf sysfs;
 	struct xla_conf xla;
 	struct exec_conf exec;
 	struct decode_conf decode;

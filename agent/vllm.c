@@ -63,7 +63,6 @@ struct server {
 	bool gone;	       /* no longer in the configuration: only what is owed is done */
 	struct errands *errands;
 	enum state state;
-	uint64_t worker; /* the plan's id; 0: it has no room */
 	bool was_inside; /* it may have profiled since the last sample */
 	bool asked;	  /* a look at its metrics is out */
 	uint64_t order;	  /* 0: none, or it has been ended */
@@ -96,7 +95,7 @@ VEC(traces, struct trace *);
 struct vllm {
 	uint32_t magic;
 	struct plan *plan;
-	struct cost *cost;
+	struct meter *meter;
 	char *journal_dir, *bad_dir;
 	size_t keep_files;
 	int64_t metrics_ns, stop_first_ns;
@@ -345,9 +344,9 @@ static void take_sample(struct vllm *v, struct server *s, const struct vllm_samp
 	s->sample.inside |= s->was_inside;
 	s->has_sample = true;
 	s->was_inside = s->state == OWES_STOP;
-	if (v->cost != NULL && s->worker != 0 && m->known[VLLM_ITERATIONS] && m->value[VLLM_ITERATIONS] < (double)INT64_MAX)
-		cost_add(v->cost, s->worker, COST_ITERATIONS, &(struct cost_sample){ sample->mono_ns,
-			(uint64_t)m->value[VLLM_ITERATIONS], s->sample.inside });
+	if (m->known[VLLM_ITERATIONS] && m->value[VLLM_ITERATIONS] < (double)INT64_MAX)
+		meter_count(v->meter, vllm_source.name, s->link.server.url, COST_ITERATIONS, sample->mono_ns,
+			(uint64_t)m->value[VLLM_ITERATIONS]);
 }
 
 static void take_tasks(struct vllm *v, struct server *s, int64_t now_ns)
@@ -369,7 +368,7 @@ static void take_tasks(struct vllm *v, struct server *s, int64_t now_ns)
 
 /* ---- the plan */
 
-static void tell_plan(struct vllm *v, struct server *s, int64_t now_ns, int64_t wall_ns)
+static void tell_plan(struct vllm *v, const struct server *s, int64_t now_ns, int64_t wall_ns)
 {
 	const struct vllm_server_conf *c = &s->link.server;
 	struct plan_worker w = { .source = vllm_source.name, .idle = s->state == IDLE };
@@ -378,7 +377,7 @@ static void tell_plan(struct vllm *v, struct server *s, int64_t now_ns, int64_t 
 	str_copy_to(str_of(c->service[0] == '\0' ? "unknown" : c->service), w.service, sizeof(w.service));
 	str_copy_to(str_of(c->deploy), w.deploy, sizeof(w.deploy));
 	str_copy_to(str_of(c->worker), w.worker, sizeof(w.worker));
-	s->worker = plan_seen(v->plan, &w, now_ns, wall_ns); /* a full plan counts it */
+	(void)plan_seen(v->plan, &w, now_ns, wall_ns); /* a full plan counts it */
 }
 
 static struct server *server_of(const struct vllm *v, const char *url)
@@ -662,7 +661,7 @@ int vllm_open(struct source *out, const struct vllm_settings *s, struct err *e)
 
 	v->magic = VLLM_MAGIC;
 	v->plan = s->plan;
-	v->cost = s->cost;
+	v->meter = s->meter;
 	v->journal_dir = path_in(s->state_dir, "vllm");
 	v->bad_dir = path_in(s->state_dir, "bad");
 	v->keep_files = s->keep_files;

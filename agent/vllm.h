@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/cost.h"
+#include "agent/meter.h"
 #include "agent/options.h"
 #include "agent/plan.h"
 #include "agent/source.h"
@@ -28,7 +28,7 @@ enum { VLLM_SERVERS_MAX = 64 };
 struct vllm_settings {
 	const struct vllm_conf *conf; /* copied */
 	struct plan *plan;
-	struct cost *cost; /* is told the engine's iterations; NULL: nobody asks */
+	struct meter *meter; /* is told the engine's iterations; NULL: nobody asks */
 	const char *state_dir; /* the journal is in state_dir/vllm, traces that cannot be read go to state_dir/bad */
 	size_t keep_files;     /* of the latter */
 	int64_t stop_first_ns; /* before a stop that failed is sent again, doubling; 0: a second */

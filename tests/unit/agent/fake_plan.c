@@ -55,6 +55,17 @@ void plan_end(struct plan *p, uint64_t order, bool taken, const char *end, int64
 	f->ends[f->n_ends++] = (struct fake_order_end){ taken, end };
 }
 
+void meter_count(struct meter *m, const char *source, const char *key, enum cost_counter counter, int64_t at_ns, uint64_t count)
+{
+	(void)m;
+	(void)source;
+	(void)at_ns;
+	ck_assert_int_eq(counter, COST_ITERATIONS);
+	ck_assert_ptr_nonnull(key);
+	fake_plan.iterations = count;
+	fake_plan.n_counts++;
+}
+
 void plan_over(struct plan *p, uint64_t order)
 {
 	(void)p;

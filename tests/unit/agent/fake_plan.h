@@ -1,8 +1,8 @@
-/* fake_plan.h — stands in for agent/plan.c at link time: orders from a script, and what became of them. One worker a key. */
+/* fake_plan.h — stands in for agent/plan.c and agent/meter.c at link time: orders from a script, and what became of them. One worker a key. */
 #ifndef TESTS_UNIT_AGENT_FAKE_PLAN_H
 #define TESTS_UNIT_AGENT_FAKE_PLAN_H
 
-#include "agent/plan.h"
+#include "agent/meter.h"
 
 enum { FAKE_WORKERS_MAX = 8, FAKE_ENDS_MAX = 100 };
 
@@ -18,6 +18,8 @@ struct fake_plan {
 		const char *word;
 	} ends[FAKE_ENDS_MAX];
 	size_t n_ends;
+	uint64_t iterations; /* as meter_count was told them last */
+	size_t n_counts;
 };
 
 extern struct fake_plan fake_plan;

@@ -22,9 +22,11 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_kineto_wire.c \
 	tests/unit/agent/test_lead.c \
 	tests/unit/agent/test_meter.c \
+	tests/unit/agent/test_monitor.c \
 	tests/unit/agent/test_options.c \
 	tests/unit/agent/test_prometheus.c \
 	tests/unit/agent/test_plan.c \
+	tests/unit/agent/test_report.c \
 	tests/unit/agent/test_schedule.c \
 	tests/unit/agent/test_ship.c \
 	tests/unit/agent/test_spool.c \

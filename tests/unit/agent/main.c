@@ -13,9 +13,11 @@ suite_maker suite_kineto_table;
 suite_maker suite_kineto_wire;
 suite_maker suite_lead;
 suite_maker suite_meter;
+suite_maker suite_monitor;
 suite_maker suite_options;
 suite_maker suite_plan;
 suite_maker suite_prometheus;
+suite_maker suite_report;
 suite_maker suite_schedule;
 suite_maker suite_ship;
 suite_maker suite_spool;
@@ -39,9 +41,11 @@ TEST_MAIN(
 	suite_kineto_wire,
 	suite_lead,
 	suite_meter,
+	suite_monitor,
 	suite_options,
 	suite_plan,
 	suite_prometheus,
+	suite_report,
 	suite_schedule,
 	suite_ship,
 	suite_spool,

@@ -499,6 +499,8 @@ START_TEST(the_sample_behind_a_window_says_that_one_was_under_way)
 	ck_assert(s.inside);
 	ck_assert_int_eq(fake_vllm.metrics, 3); /* at once, before the start, after the stop */
 	ck_assert(s.m.value[VLLM_ITERATIONS] == 30);
+	ck_assert_uint_eq(fake_plan.iterations, 30);
+	ck_assert_uint_eq(fake_plan.n_counts, 3);
 }
 END_TEST
 
