@@ -10,7 +10,9 @@ enum { EXIT_GOOD = 0, EXIT_FOUND = 1, EXIT_TROUBLE = 2 };
 /* Prints "trainspotter COMMAND: sentence" on standard error; EXIT_TROUBLE. */
 int cmd_trouble(const struct opt_command *c, const struct err *e);
 
+extern const struct opt_command cmd_agents;
 extern const struct opt_command cmd_alerts;
+extern const struct opt_command cmd_capture;
 extern const struct opt_command cmd_compare;
 extern const struct opt_command cmd_deploys;
 extern const struct opt_command cmd_diff;

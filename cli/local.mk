@@ -1,9 +1,12 @@
 bin_PROGRAMS += trainspotter
 trainspotter_SOURCES = \
+	cli/capture.c cli/capture.h \
 	cli/chart.c cli/chart.h \
 	cli/chrome_print.c cli/chrome_print.h \
 	cli/cmd.c cli/cmd.h \
+	cli/cmd_agents.c \
 	cli/cmd_alerts.c \
+	cli/cmd_capture.c \
 	cli/cmd_compare.c \
 	cli/cmd_deploys.c \
 	cli/cmd_diff.c \
@@ -22,6 +25,7 @@ trainspotter_SOURCES = \
 	cli/neuron_print.c cli/neuron_print.h \
 	cli/ops.c cli/ops.h \
 	cli/optable_file.c cli/optable_file.h \
+	cli/overhead.c cli/overhead.h \
 	cli/pprof.c cli/pprof.h \
 	cli/pprof_print.c cli/pprof_print.h \
 	cli/progress.c cli/progress.h \

@@ -14,6 +14,8 @@ static const struct opt_command *const commands[] = {
 	&cmd_trend,
 	&cmd_compare,
 	&cmd_alerts,
+	&cmd_agents,
+	&cmd_capture,
 };
 
 static const struct opt_program program = {

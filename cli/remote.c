@@ -97,7 +97,7 @@ static int exchange(const struct http_ask *ask, const char *token, struct reply 
 		return no_answer(e);
 	if (rc < 0)
 		return rc;
-	if (answer->status != 200)
+	if (answer->status < 200 || answer->status > 299)
 		return refusal(answer, ask->url, &r->arena, e);
 	r->body = buf_view(&answer->body);
 	rc = json_parse(&r->arena, r->body, &r->root, e);

@@ -68,7 +68,7 @@ struct reply {
 	const struct json_node *root;
 };
 
-/* GET of server + path with the options as its query. Anything but 200 is an error, with the server's own sentence
+/* GET of server + path with the options as its query. Anything but 2xx is an error, with the server's own sentence
  * (RFC 9457) where it has one. reply_close it in any case. */
 int remote_get(const struct ask *a, const char *path, struct reply *r, struct err *e) MUST_USE;
 int remote_post(const struct ask *a, const char *path, struct str body, const char *type, const char *encoding,

@@ -34,6 +34,8 @@ int http_exchange(struct http_client *c, const struct http_ask *ask, const struc
 {
 	must(fake_http.asked < FAKE_ANSWERS);
 	snprintf(fake_http.urls[fake_http.asked], sizeof(fake_http.urls[0]), "%s", ask->url);
+	snprintf(fake_http.methods[fake_http.asked], sizeof(fake_http.methods[0]), "%s", ask->method);
+	snprintf(fake_http.sent[fake_http.asked], sizeof(fake_http.sent[0]), "%.*s", STR_ARG(ask->body));
 	if (fake_http.rc < 0)
 		return err_set(e, fake_http.rc, "http://there: connection refused");
 	c->answer.status = fake_http.status;

@@ -11,7 +11,7 @@ struct fake_http {
 	int status;
 	const char *bodies[FAKE_ANSWERS]; /* of one exchange after the other */
 	size_t asked;
-	char urls[FAKE_ANSWERS][2000];
+	char urls[FAKE_ANSWERS][2000], methods[FAKE_ANSWERS][8], sent[FAKE_ANSWERS][2000];
 	char token[200];
 	unsigned open; /* clients that were not closed */
 };

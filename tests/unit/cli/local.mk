@@ -5,9 +5,12 @@ check_PROGRAMS += tests/unit/cli/test_cli tests/unit/cli/test_diff_data
 TESTS += tests/unit/cli/test_cli tests/unit/cli/test_diff_data
 endif
 tests_unit_cli_test_cli_SOURCES = \
+	cli/capture.c \
 	cli/chart.c \
 	cli/cmd.c \
+	cli/cmd_agents.c \
 	cli/cmd_alerts.c \
+	cli/cmd_capture.c \
 	cli/cmd_compare.c \
 	cli/cmd_deploys.c \
 	cli/cmd_hosts.c \
@@ -18,12 +21,15 @@ tests_unit_cli_test_cli_SOURCES = \
 	cli/csv.c \
 	cli/ops.c \
 	cli/optable_file.c \
+	cli/overhead.c \
 	cli/pprof.c \
 	cli/progress.c \
 	cli/remote.c \
 	cli/table.c \
+	tests/unit/cli/command.c tests/unit/cli/command.h \
 	tests/unit/cli/fake_http.c tests/unit/cli/fake_http.h \
 	tests/unit/cli/main.c \
+	tests/unit/cli/test_capture.c \
 	tests/unit/cli/test_chart.c \
 	tests/unit/cli/test_csv.c \
 	tests/unit/cli/test_optable_file.c \

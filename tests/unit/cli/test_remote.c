@@ -4,65 +4,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "cli/cmd.h"
+#include "tests/unit/cli/command.h"
 #include "tests/unit/cli/fake_http.h"
 
 Suite *suite_remote(void);
 
-static struct buf out;
-
-static void up(void)
-{
-	fake_http = (struct fake_http){ .status = 200, .bodies = { "{\"items\":[],\"next\":null}" } };
-	buf_init(&out, 1 << 20);
-	unsetenv("TRAINSPOTTER_SERVER");
-	unsetenv("TRAINSPOTTER_TOKEN");
-	setenv("NO_COLOR", "1", 1);
-	setenv("LC_ALL", "C.UTF-8", 1);
-	setenv("COLUMNS", "60", 1);
-}
-
-static void down(void)
-{
-	ck_assert_uint_eq(fake_http.open, 0);
-	buf_fini(&out);
-}
-
-/* Runs a command on words split at blanks; both outputs go into out. The exit status. */
-static int run(const struct opt_command *c, const char *line)
-{
-	char text[1000], path[] = "/tmp/test-cli-XXXXXX", *words[32];
-	int fd = mkstemp(path), saved_out = dup(1), saved_err = dup(2), status, n = 0;
-	struct err e = { 0 };
-
-	snprintf(text, sizeof(text), "%s", line);
-	for (char *p = text, *word; *line != '\0' && (word = strsep(&p, " ")) != NULL;)
-		words[n++] = word;
-	fflush(stdout);
-	dup2(fd, 1);
-	dup2(fd, 2);
-	status = c->run(n, words);
-	fflush(stdout);
-	dup2(saved_out, 1);
-	dup2(saved_err, 2);
-	close(fd);
-	close(saved_out);
-	close(saved_err);
-	buf_reset(&out);
-	ck_assert_int_eq(file_read_all(path, &out, &e), OK);
-	unlink(path);
-	return status;
-}
-
-static void says(const char *part)
-{
-	ck_assert_msg(strstr(buf_view(&out).p, part) != NULL, "no \"%s\" in:\n%s", part, buf_view(&out).p);
-}
-
 START_TEST(the_options_become_the_query)
 {
-	ck_assert_int_eq(run(&cmd_top, "--service a/b --from now-7d --kind step -n 5 --server h:1/"), 0);
+	ck_assert_int_eq(command_run(&cmd_top, "--service a/b --from now-7d --kind step -n 5 --server h:1/"), 0);
 	ck_assert_str_eq(fake_http.urls[0],
 		"http://h:1/api/v1/top?service=a%2Fb&kind=step&from=now-7d&limit=5");
 }
@@ -70,11 +20,11 @@ END_TEST
 
 START_TEST(the_server_comes_from_the_environment_or_is_the_local_one)
 {
-	run(&cmd_hosts, "");
+	command_run(&cmd_hosts, "");
 	ck_assert_str_eq(fake_http.urls[0], "http://127.0.0.1:8940/api/v1/hosts");
 	setenv("TRAINSPOTTER_SERVER", "https://p.example/x/", 1);
 	fake_http.asked = 0;
-	run(&cmd_hosts, "");
+	command_run(&cmd_hosts, "");
 	ck_assert_str_eq(fake_http.urls[0], "https://p.example/x/api/v1/hosts");
 }
 END_TEST
@@ -85,24 +35,24 @@ START_TEST(the_token_comes_from_a_file_or_the_environment)
 	int fd = mkstemp(path);
 
 	setenv("TRAINSPOTTER_TOKEN", "from-env", 1);
-	run(&cmd_hosts, "");
+	command_run(&cmd_hosts, "");
 	ck_assert_str_eq(fake_http.token, "from-env");
 	ck_assert_int_eq(write(fd, " from-file\n", 11), 11);
 	close(fd);
 	snprintf(line, sizeof(line), "--token-file %s", path);
 	fake_http.asked = 0;
-	ck_assert_int_eq(run(&cmd_hosts, line), 0);
+	ck_assert_int_eq(command_run(&cmd_hosts, line), 0);
 	ck_assert_str_eq(fake_http.token, "from-file");
 	unlink(path);
-	ck_assert_int_eq(run(&cmd_hosts, line), 2);
-	says("trainspotter hosts: /tmp/test-token-");
+	ck_assert_int_eq(command_run(&cmd_hosts, line), 2);
+	command_says("trainspotter hosts: /tmp/test-token-");
 }
 END_TEST
 
 START_TEST(json_is_printed_as_it_came)
 {
-	ck_assert_int_eq(run(&cmd_services, "--format json"), 0);
-	ck_assert_str_eq(out.p, "{\"items\":[],\"next\":null}\n");
+	ck_assert_int_eq(command_run(&cmd_services, "--format json"), 0);
+	ck_assert_str_eq(command_out.p, "{\"items\":[],\"next\":null}\n");
 }
 END_TEST
 
@@ -111,8 +61,8 @@ START_TEST(a_refusal_is_the_server_s_own_sentence)
 	fake_http.status = 400;
 	fake_http.bodies[0] = "{\"type\":\"urn:trainspotter:parameter\",\"title\":\"A parameter is wrong\",\"status\":400,"
 			      "\"detail\":\"from: \\\"yesterday\\\" is no time\",\"parameter\":\"from\"}";
-	ck_assert_int_eq(run(&cmd_top, "--from yesterday"), 2);
-	ck_assert_str_eq(out.p, "trainspotter top: from: \"yesterday\" is no time (status 400)\n");
+	ck_assert_int_eq(command_run(&cmd_top, "--from yesterday"), 2);
+	ck_assert_str_eq(command_out.p, "trainspotter top: from: \"yesterday\" is no time (status 400)\n");
 }
 END_TEST
 
@@ -120,32 +70,32 @@ START_TEST(something_else_at_the_address_is_recognised)
 {
 	fake_http.status = 502;
 	fake_http.bodies[0] = "<html>Bad Gateway</html>";
-	ck_assert_int_eq(run(&cmd_top, ""), 2);
-	says("answered with status 502 and no reason; is a Trainspotter server there?");
+	ck_assert_int_eq(command_run(&cmd_top, ""), 2);
+	command_says("answered with status 502 and no reason; is a Trainspotter server there?");
 	fake_http = (struct fake_http){ .status = 200, .bodies = { "<html>" } };
-	ck_assert_int_eq(run(&cmd_top, ""), 2);
-	says("no answer of a Trainspotter server");
+	ck_assert_int_eq(command_run(&cmd_top, ""), 2);
+	command_says("no answer of a Trainspotter server");
 }
 END_TEST
 
 START_TEST(no_server_is_said_with_what_to_do)
 {
 	fake_http.rc = E_NET;
-	ck_assert_int_eq(run(&cmd_alerts, "--fail"), 2);
-	ck_assert_str_eq(out.p, "trainspotter alerts: http://there: connection refused; is trainspotterd running there? "
+	ck_assert_int_eq(command_run(&cmd_alerts, "--fail"), 2);
+	ck_assert_str_eq(command_out.p, "trainspotter alerts: http://there: connection refused; is trainspotterd running there? "
 				"--server names another\n");
 }
 END_TEST
 
 START_TEST(wrong_usage_asks_nobody)
 {
-	ck_assert_int_eq(run(&cmd_hosts, "what"), 2);
-	says("\"what\" is too much");
-	ck_assert_int_eq(run(&cmd_hosts, "--limit 0"), 2);
-	ck_assert_int_eq(run(&cmd_trend, ""), 2);
-	says("which op?");
-	ck_assert_int_eq(run(&cmd_trend, "a b --show p99"), 2);
-	says("--show p99 of several ops does not add up");
+	ck_assert_int_eq(command_run(&cmd_hosts, "what"), 2);
+	command_says("\"what\" is too much");
+	ck_assert_int_eq(command_run(&cmd_hosts, "--limit 0"), 2);
+	ck_assert_int_eq(command_run(&cmd_trend, ""), 2);
+	command_says("which op?");
+	ck_assert_int_eq(command_run(&cmd_trend, "a b --show p99"), 2);
+	command_says("--show p99 of several ops does not add up");
 	ck_assert_uint_eq(fake_http.asked, 0);
 }
 END_TEST
@@ -161,8 +111,9 @@ START_TEST(every_list_shows_its_items_and_whether_there_are_more)
 			      "\"next\":\"c\"}",
 			"trn-1  llm      v42           1      504  2026-11-08 14:00:00  2026-11-29 13:00:00\n" },
 		{ &cmd_services, "{\"items\":[{\"service\":\"llm\",\"deploy\":\"v42\",\"hosts\":8,\"deploys\":2,"
-				 "\"windows\":4032,\"first_ns\":0,\"last_ns\":null}],\"next\":\"c\"}",
-			"llm      v42         8        2     4032  1970-01-01 00:00:00  -\n" },
+				 "\"windows\":4032,\"first_ns\":0,\"last_ns\":null,\"capture\":{\"workers\":8,\"measured\":2,"
+				 "\"cost_ppm\":300}}],\"next\":\"c\"}",
+			"llm      v42         8        2     4032  1970-01-01 00:00:00  -             0.03 %\n" },
 		{ &cmd_deploys, "{\"items\":[{\"service\":\"llm\",\"deploy\":\"v42\",\"windows\":7,\"hosts\":8,"
 				"\"labels\":{\"sdk\":\"2.26\",\"by\":\"kim\"}}],\"next\":\"c\"}",
 			"llm      v42         8        7  -            -           sdk=2.26 by=kim\n" },
@@ -175,9 +126,9 @@ START_TEST(every_list_shows_its_items_and_whether_there_are_more)
 
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		fake_http = (struct fake_http){ .status = 200, .bodies = { lists[i].body } };
-		ck_assert_int_eq(run(lists[i].c, ""), 0);
-		says(lists[i].row);
-		says("there is more; --limit N shows N");
+		ck_assert_int_eq(command_run(lists[i].c, ""), 0);
+		command_says(lists[i].row);
+		command_says("there is more; --limit N shows N");
 	}
 }
 END_TEST
@@ -191,8 +142,8 @@ START_TEST(top_shows_rows_and_what_they_are_of)
 		"\"time_per_step_ns\":null,\"share\":null,\"p50_ns\":null,\"p99_ns\":null}],\"next\":null,"
 		"\"totals\":{\"windows\":1344,\"steps\":26880,\"has_device\":true,\"time_ns\":100974000000,"
 		"\"first_ns\":1795348800000000000,\"last_ns\":1795957200000000000,\"tier_ns\":0}}";
-	ck_assert_int_eq(run(&cmd_top, ""), 0);
-	ck_assert_str_eq(out.p,
+	ck_assert_int_eq(command_run(&cmd_top, ""), 0);
+	ck_assert_str_eq(command_out.p,
 		"op         kind    calls/step  time/step   share     p50     p99  calls   total\n"
 		"aten::mul  cpu_op           3    1.16 ms  31.0 %  388 µs  401 µs  80640  31.3 s\n"
 		"aten::add  cpu_op           -          -       -       -       -      7  100 ns\n"
@@ -238,8 +189,8 @@ static const char alert_text[] =
 START_TEST(an_alert_is_a_block_with_its_evidence)
 {
 	fake_http.bodies[0] = "{\"items\":[" ALERT("firing") "],\"next\":null}";
-	ck_assert_int_eq(run(&cmd_alerts, "--state firing"), 0);
-	ck_assert_str_eq(out.p, alert_text);
+	ck_assert_int_eq(command_run(&cmd_alerts, "--state firing"), 0);
+	ck_assert_str_eq(command_out.p, alert_text);
 	ck_assert_str_eq(fake_http.urls[0], "http://127.0.0.1:8940/api/v1/alerts?state=firing");
 }
 END_TEST
@@ -247,8 +198,8 @@ END_TEST
 START_TEST(one_alert_is_asked_for_by_its_id)
 {
 	fake_http.bodies[0] = ALERT("firing");
-	ck_assert_int_eq(run(&cmd_alerts, "5f0d"), 0);
-	ck_assert_str_eq(out.p, alert_text);
+	ck_assert_int_eq(command_run(&cmd_alerts, "5f0d"), 0);
+	ck_assert_str_eq(command_out.p, alert_text);
 	ck_assert_str_eq(fake_http.urls[0], "http://127.0.0.1:8940/api/v1/alerts/5f0d");
 }
 END_TEST
@@ -256,14 +207,14 @@ END_TEST
 START_TEST(a_firing_alert_fails_a_pipeline_that_asks_for_it)
 {
 	fake_http.bodies[0] = "{\"items\":[" ALERT("resolved") "," ALERT("firing") "],\"next\":null}";
-	ck_assert_int_eq(run(&cmd_alerts, "--fail --format json"), 1);
+	ck_assert_int_eq(command_run(&cmd_alerts, "--fail --format json"), 1);
 	fake_http.asked = 0;
 	fake_http.bodies[0] = "{\"items\":[" ALERT("resolved") "],\"next\":null}";
-	ck_assert_int_eq(run(&cmd_alerts, "--fail"), 0);
+	ck_assert_int_eq(command_run(&cmd_alerts, "--fail"), 0);
 	fake_http.asked = 0;
 	fake_http.bodies[0] = "{\"items\":[],\"next\":null}";
-	ck_assert_int_eq(run(&cmd_alerts, "--fail"), 0);
-	ck_assert_str_eq(out.p, "no alerts\n");
+	ck_assert_int_eq(command_run(&cmd_alerts, "--fail"), 0);
+	ck_assert_str_eq(command_out.p, "no alerts\n");
 }
 END_TEST
 
@@ -276,16 +227,16 @@ START_TEST(compare_says_regression_first_and_can_fail)
 		",\"rows\":[{\"kind\":\"cpu_op\",\"op\":\"aten::mul\",\"calls_per_step\":{\"before\":0,\"after\":3},"
 		"\"time_per_step_ns\":{\"before\":0,\"after\":1164500},\"p50_ns\":{\"before\":null,\"after\":388166},"
 		"\"change_ns_per_step\":1164500}]}";
-	ck_assert_int_eq(run(&cmd_compare, "--service llm --fail"), 1);
-	says("REGRESSION: fusion_lost\n  before v41: 64 windows of 8 hosts, 1280 steps");
-	says("  the whole step         12 launches  5.40 ms  17 launches  7.35 ms   +1.95 ms (+36 %)\n");
-	says("aten::mul  cpu_op           0    3       0 ns  1.16 ms    -  388 µs     +1.16 ms\n");
+	ck_assert_int_eq(command_run(&cmd_compare, "--service llm --fail"), 1);
+	command_says("REGRESSION: fusion_lost\n  before v41: 64 windows of 8 hosts, 1280 steps");
+	command_says("  the whole step         12 launches  5.40 ms  17 launches  7.35 ms   +1.95 ms (+36 %)\n");
+	command_says("aten::mul  cpu_op           0    3       0 ns  1.16 ms    -  388 µs     +1.16 ms\n");
 	fake_http.asked = 0;
-	ck_assert_int_eq(run(&cmd_compare, "--service llm"), 0);
+	ck_assert_int_eq(command_run(&cmd_compare, "--service llm"), 0);
 	fake_http.asked = 0;
 	fake_http.bodies[0] = "{\"regression\":false,\"verdict\":\"none\"}";
-	ck_assert_int_eq(run(&cmd_compare, "--service llm --fail"), 0);
-	says("no regression: none\n");
+	ck_assert_int_eq(command_run(&cmd_compare, "--service llm --fail"), 0);
+	command_says("no regression: none\n");
 }
 END_TEST
 
@@ -305,11 +256,11 @@ static const char eager[] =
 START_TEST(a_trend_draws_one_op_and_tells_each_deploy_s_median)
 {
 	fake_http.bodies[0] = fused;
-	ck_assert_int_eq(run(&cmd_trend, "--op f --service llm"), 0);
+	ck_assert_int_eq(command_run(&cmd_trend, "--op f --service llm"), 0);
 	ck_assert_str_eq(fake_http.urls[0], "http://127.0.0.1:8940/api/v1/trend?service=llm&op=f");
-	says("f\np50 of a call's self device time, one value every 1h, UTC\n\n");
-	says("v41     1970-01-01 01:00:00      400 µs\n");
-	says("v42     1970-01-01 02:00:00  not called  -100.0 %\n");
+	command_says("f\np50 of a call's self device time, one value every 1h, UTC\n\n");
+	command_says("v41     1970-01-01 01:00:00      400 µs\n");
+	command_says("v42     1970-01-01 02:00:00  not called  -100.0 %\n");
 }
 END_TEST
 
@@ -317,11 +268,11 @@ START_TEST(several_ops_make_one_line_that_tells_the_price)
 {
 	fake_http.bodies[0] = fused;
 	fake_http.bodies[1] = eager;
-	ck_assert_int_eq(run(&cmd_trend, "f e"), 0);
+	ck_assert_int_eq(command_run(&cmd_trend, "f e"), 0);
 	ck_assert_str_eq(fake_http.urls[1], "http://127.0.0.1:8940/api/v1/trend?op=e&resolution=1h");
-	says("f + e\na step's self device time, one value every 1h, UTC\n\n");
-	says("v41     1970-01-01 01:00:00   400 µs\n");
-	says("v42     1970-01-01 02:00:00  2.40 ms  x 6.00\n");
+	command_says("f + e\na step's self device time, one value every 1h, UTC\n\n");
+	command_says("v41     1970-01-01 01:00:00   400 µs\n");
+	command_says("v42     1970-01-01 02:00:00  2.40 ms  x 6.00\n");
 }
 END_TEST
 
@@ -331,17 +282,17 @@ START_TEST(a_step_without_single_times_is_drawn_by_its_length)
 		"{\"op\":\"ProfilerStep*\",\"resolution_ns\":3600000000000,\"items\":[{\"t_ns\":3600000000000,"
 		"\"calls\":10,\"basis\":\"none\",\"p50_ns\":null,\"p99_ns\":null,\"time_per_step_ns\":5000000}],"
 		"\"next\":null,\"deploys\":[]}";
-	ck_assert_int_eq(run(&cmd_trend, "ProfilerStep* --kind step"), 0);
-	says("a step's time, one value every 1h, UTC");
-	says("(all)   1970-01-01 01:00:00  5.00 ms\n");
+	ck_assert_int_eq(command_run(&cmd_trend, "ProfilerStep* --kind step"), 0);
+	command_says("a step's time, one value every 1h, UTC");
+	command_says("(all)   1970-01-01 01:00:00  5.00 ms\n");
 }
 END_TEST
 
 START_TEST(a_trend_of_nothing_says_so)
 {
 	fake_http.bodies[0] = "{\"items\":[],\"deploys\":[],\"resolution_ns\":3600000000000}";
-	ck_assert_int_eq(run(&cmd_trend, "f"), 0);
-	says("no windows match");
+	ck_assert_int_eq(command_run(&cmd_trend, "f"), 0);
+	command_says("no windows match");
 }
 END_TEST
 
@@ -350,7 +301,7 @@ Suite *suite_remote(void)
 	Suite *s = suite_create("cli/remote");
 	TCase *tc = tcase_create("remote");
 
-	tcase_add_checked_fixture(tc, up, down);
+	tcase_add_checked_fixture(tc, command_up, command_down);
 	tcase_add_test(tc, the_options_become_the_query);
 	tcase_add_test(tc, the_server_comes_from_the_environment_or_is_the_local_one);
 	tcase_add_test(tc, the_token_comes_from_a_file_or_the_environment);
