@@ -87,6 +87,11 @@ static void print_foot(const struct json_node *alert)
 		cli_put(stdout, json_get_str(&findings.v[0], "why"));
 		putchar('\n');
 	}
+	if (!str_empty(json_get_str(json_get(alert, "evidence"), "capture"))) {
+		printf("  %-9s", "capture");
+		cli_put(stdout, json_get_str(json_get(alert, "evidence"), "capture"));
+		putchar('\n');
+	}
 	printf("  %-9s", "id");
 	cli_put(stdout, json_get_str(alert, "id"));
 	putchar('\n');

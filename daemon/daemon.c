@@ -55,6 +55,8 @@ static struct tick_settings tick_of(const struct daemon_conf *c)
 		.windows_before = c->detect_windows_before,
 		.windows_after = c->detect_windows_after,
 		.steps = c->detect_steps,
+		.capture = c->capture_on_alert,
+		.capture_every_ns = c->capture_on_alert_every_ns,
 	};
 }
 
@@ -138,7 +140,7 @@ static int open_notify(struct daemon *d, struct err *e)
 static int open_tick(struct daemon *d, struct err *e)
 {
 	struct tick_settings s = tick_of(&d->o->conf);
-	struct tick_parts parts = { d->store, d->api, d->notify, d->metrics, clock_wall_ns };
+	struct tick_parts parts = { d->store, d->api, d->notify, d->metrics, clock_wall_ns, d->desk };
 
 	return tick_open(&d->tick, &parts, &s, e);
 }

@@ -21,6 +21,9 @@
  * has no new deploy: six windows of the deploy before, behind the last window of the bad one, two of them of one host,
  * resolve as well, and keep the bad one from firing until it comes back.
  *
+ * An alert that fires may ask for a capture of its hosts, eight at most, of a service once in a while (capture.on_alert): to
+ * have windows of what is wrong now, and not only at the next slots. Its id stands in the alert's evidence.
+ *
  * What was judged last is remembered in memory only: after a start everything is judged once more, which updates alerts in
  * place (their id is made of kind, service, deploy and op) and tells nobody twice (notify/notify.h). */
 #include "daemon/tick.h"
@@ -45,6 +48,8 @@ enum {
 	TICK_QUIET_WINDOWS = 6, /* of the deploy before, after a rollback */
 	TICK_HOST_WINDOWS = 2000, /* looked through for the hosts of an alert */
 	TICK_HOSTS_MAX = 1000,
+	TICK_CAPTURE_HOSTS = 8,	 /* of one alert */
+	TICK_CAPTURES = 100,	 /* of a service, looked through for the last one of an alert */
 	TICK_ARENA_BYTES = 512 << 20,
 };
 
@@ -65,7 +70,7 @@ struct tick {
 	struct arena names;  /* of services, as long as the map */
 	struct intern services;
 	struct judged_list judged;
-	struct metric *rounds, *judgements, *fired, *resolved, *failed, *seconds;
+	struct metric *rounds, *judgements, *fired, *resolved, *failed, *seconds, *captured, *not_captured;
 };
 
 /* One service in one round. */
@@ -236,7 +241,7 @@ static const struct finding *finding_for(const struct verdict *v, const struct a
 	return same_kind;
 }
 
-static int write_evidence(struct look *l, const struct verdict *v, struct str *out, struct err *e)
+static int write_evidence(struct look *l, const struct verdict *v, struct str capture, struct str *out, struct err *e)
 {
 	struct json_writer w;
 	struct buf b;
@@ -246,6 +251,8 @@ static int write_evidence(struct look *l, const struct verdict *v, struct str *o
 	jw_init(&w, &b);
 	jw_object(&w);
 	verdict_write_members(&w, v);
+	if (!str_empty(capture))
+		jw_key_str(&w, "capture", capture);
 	jw_end(&w);
 	rc = jw_finish(&w, e);
 	*out = arena_str(&l->arena, buf_view(&b));
@@ -288,6 +295,68 @@ static void name_hosts(struct look *l, struct alert *al)
 	intern_fini(&hosts);
 }
 
+/* ---- windows of what is wrong now */
+
+/* Was one asked for already? *id is that of this alert's own; true where the service had one lately. */
+static bool had_capture(struct look *l, const struct alert *al, struct str *id)
+{
+	const struct tick *t = l->t;
+	struct query q = { .service = l->service, .to_ns = INT64_MAX, .limit = TICK_CAPTURES };
+	int64_t since_ns = t->parts.wall_ns() - t->set.capture_every_ns;
+	struct capture_list list = { 0 };
+	struct err e = { 0 };
+	bool lately = false;
+
+	if (store_captures(t->parts.store, &q, false, &l->arena, &list, &e) != OK) {
+		log_warn("alert.capture", "alert=%.*s err=\"%s\"", STR_ARG(al->id), e.text);
+		return true;
+	}
+	for (size_t i = 0; i < list.n; i++) {
+		if (str_eq(list.v[i].alert, al->id))
+			*id = list.v[i].id;
+		lately = lately || (!str_empty(list.v[i].alert) && list.v[i].created_ns > since_ns);
+	}
+	return lately;
+}
+
+static struct str ask_capture(struct look *l, const struct alert *al)
+{
+	struct capture c = { .service = l->service, .source = STR(""), .hosts = al->hosts, .alert = al->id,
+		.n_hosts = al->n_hosts < TICK_CAPTURE_HOSTS ? al->n_hosts : TICK_CAPTURE_HOSTS,
+		.reason = arena_fmt(&l->arena, "alert: %.*s", STR_ARG(str_upto(al->sentence, 500))) };
+	struct err e = { 0 };
+	int rc = desk_ask(l->t->parts.desk, &c, &l->arena, &e);
+
+	if (rc == OK) {
+		metric_add(l->t->captured, 1);
+		log_info("alert.capture", "alert=%.*s capture=%.*s workers=%zu", STR_ARG(al->id), STR_ARG(c.id), c.n_targets);
+		return c.id;
+	}
+	metric_add(l->t->not_captured, 1);
+	if (rc == E_NOT_FOUND) /* hosts whose jobs profile themselves: nothing to ask for */
+		log_debug("alert.capture", "alert=%.*s err=\"%s\"", STR_ARG(al->id), e.text);
+	else
+		log_warn("alert.capture", "alert=%.*s err=\"%s\"", STR_ARG(al->id), e.text);
+	return STR("");
+}
+
+/* The id of the capture that goes with the alert, or empty: asked for once, when it fires. */
+static struct str capture_of(struct look *l, const struct alert *al, bool fires)
+{
+	struct str id = STR("");
+	bool lately;
+
+	if (l->t->parts.desk == NULL || !l->t->set.capture)
+		return id;
+	lately = had_capture(l, al, &id);
+	if (!str_empty(id) || !fires)
+		return id;
+	if (!lately)
+		return ask_capture(l, al);
+	metric_add(l->t->not_captured, 1);
+	return id;
+}
+
 /* A new alert, or more evidence for the one there is. */
 static int fire(struct look *l, const struct verdict *v, const struct deploy_side *b, const struct deploy_side *a,
 	struct err *e)
@@ -295,10 +364,8 @@ static int fire(struct look *l, const struct verdict *v, const struct deploy_sid
 	struct alert *old = firing_alert(l, l->after.deploy, v->kind);
 	struct alert al = old != NULL ? *old : fresh_alert(l, &v->findings[0]);
 	const struct finding *f = finding_for(v, &al);
-	int rc = write_evidence(l, v, &al.evidence, e);
+	int rc;
 
-	if (rc != OK)
-		return rc;
 	al.sentence = f != NULL ? f->sentence : v->findings[0].sentence;
 	al.deploy_before = l->before.deploy;
 	al.started_ns = l->after.first_ns;
@@ -307,6 +374,9 @@ static int fire(struct look *l, const struct verdict *v, const struct deploy_sid
 	name_hosts(l, &al);
 	al.windows_before = b->windows;
 	al.windows_after = a->windows;
+	rc = write_evidence(l, v, capture_of(l, &al, old == NULL), &al.evidence, e);
+	if (rc != OK)
+		return rc;
 	rc = keep_alert(l, &al, old == NULL, e);
 	if (rc == OK && old == NULL) {
 		metric_add(l->t->fired, 1);
@@ -534,6 +604,10 @@ struct tick *tick_new(const struct tick_parts *parts, const struct tick_settings
 	t->judgements = metric_counter(ms, "trainspotter_detect_judgements_total", NULL, "Pairs of deploys judged.");
 	t->fired = metric_counter(ms, "trainspotter_alerts_fired_total", NULL, "Alerts that began to fire.");
 	t->resolved = metric_counter(ms, "trainspotter_alerts_resolved_total", NULL, "Alerts that were resolved.");
+	t->captured = metric_counter(ms, "trainspotter_alerts_captures_total", "result=\"asked\"",
+		"Captures that alerts asked for.");
+	t->not_captured = metric_counter(ms, "trainspotter_alerts_captures_total", "result=\"none\"",
+		"Captures that alerts asked for.");
 	t->failed = metric_counter(ms, "trainspotter_detect_failed_total", NULL, "Rounds that did not finish.");
 	t->seconds = metric_gauge(ms, "trainspotter_detect_round_seconds", NULL, "Length of the last round.");
 	return t;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "api/api.h"
+#include "api/desk.h"
 #include "base/err.h"
 #include "base/metric.h"
 #include "notify/notify.h"
@@ -17,6 +18,8 @@ struct tick;
 struct tick_settings {
 	int64_t interval_ns, settle_ns;
 	int64_t windows_before, windows_after, steps;
+	bool capture;		  /* ask for windows of the hosts of an alert that fires */
+	int64_t capture_every_ns; /* of a service, at most */
 };
 
 struct tick_parts { /* borrowed */
@@ -25,6 +28,7 @@ struct tick_parts { /* borrowed */
 	struct notify *notify;
 	struct metrics *metrics;
 	int64_t (*wall_ns)(void);
+	struct desk *desk; /* NULL: no captures */
 };
 
 int tick_open(struct tick **out, const struct tick_parts *parts, const struct tick_settings *set, struct err *e) MUST_USE;

@@ -10,7 +10,8 @@ static struct notify *notify;
 static struct tick *tick;
 static struct arena arena;
 static struct alert_list alerts;
-static int64_t now_ns = FLEET_START + 30 * NS_PER_DAY;
+static struct desk *desk; /* in the tests that have one */
+static _Atomic int64_t now_ns = FLEET_START + 30 * NS_PER_DAY;
 
 static const int64_t v42_start = FLEET_START + 10 * NS_PER_HOUR, v43_start = FLEET_START + 20 * NS_PER_HOUR;
 
@@ -21,8 +22,8 @@ static int64_t clock_of_test(void)
 
 static void begin_tick(void)
 {
-	struct tick_settings set = { NS_PER_MIN, 0, 3, 2, 50 };
-	struct tick_parts parts = { f.store, api, notify, f.metrics, clock_of_test };
+	struct tick_settings set = { NS_PER_MIN, 0, 3, 2, 50, desk != NULL, NS_PER_HOUR };
+	struct tick_parts parts = { f.store, api, notify, f.metrics, clock_of_test, desk };
 
 	tick = tick_new(&parts, &set);
 }
@@ -46,9 +47,24 @@ static void start(void)
 	begin_tick();
 }
 
+static void start_desk(void)
+{
+	struct desk_settings ds = { .now_ns = clock_of_test, .limits = { 16, 100, 16, 10 * NS_PER_S, 10 * NS_PER_MIN } };
+	struct err e = { 0 };
+
+	start();
+	ds.store = f.store;
+	ck_assert_msg(desk_open(&desk, &ds, &e) == OK, "%s", e.text);
+	tick_close(tick);
+	begin_tick();
+	now_ns += NS_PER_MIN; /* long enough for all agents to be known */
+}
+
 static void stop(void)
 {
 	tick_close(tick);
+	desk_close(desk);
+	desk = NULL;
 	notify_close(notify);
 	api_free(api);
 	arena_fini(&arena);
@@ -286,11 +302,96 @@ START_TEST(one_service_does_not_stand_for_another)
 }
 END_TEST
 
+static void poll_from(const char *agent, const char *host)
+{
+	struct lease_worker w = { .source = STR("kineto"), .service = STR("llm-decode"), .worker = STR("0") };
+	struct lease_poll p = { .agent = str_of(agent), .host = str_of(host), .workers = &w, .n_workers = 1 };
+	struct desk_answer answer;
+	struct err e = { 0 };
+
+	ck_assert_msg(desk_poll(desk, &p, &arena, &answer, &e) == OK, "%s", e.text);
+}
+
+static size_t captures(struct capture_list *list)
+{
+	struct query q = { .limit = 100 };
+	struct err e = { 0 };
+
+	ck_assert_msg(store_captures(f.store, &q, false, &arena, list, &e) == OK, "%s", e.text);
+	return list->n;
+}
+
+/* The evidence of the firing alert names its capture, or none. */
+static bool names_capture(struct str id)
+{
+	for (size_t i = 0; i < alerts.n; i++)
+		if (alerts.v[i].state == ALERT_FIRING)
+			return str_empty(id) ? !str_contains(alerts.v[i].evidence, STR("\"capture\"")) :
+					       str_contains(alerts.v[i].evidence, arena_fmt(&arena, "\"capture\":\"%.*s\"", STR_ARG(id)));
+	ck_abort_msg("nothing fires");
+}
+
+START_TEST(an_alert_that_fires_asks_for_a_capture_of_its_hosts_now_and_then)
+{
+	struct capture_list list;
+
+	poll_from("00000000000000000000000000000001", "trn-1");
+	poll_from("00000000000000000000000000000002", "trn-2");
+	poll_from("00000000000000000000000000000009", "trn-9"); /* runs another deploy */
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_uint_eq(captures(&list), 1);
+	ck_assert(str_eq(list.v[0].alert, alerts.v[0].id));
+	ck_assert(str_eq(list.v[0].service, STR("llm-decode")));
+	ck_assert_uint_eq(list.v[0].n_hosts, 3);
+	ck_assert_uint_eq(list.v[0].n_targets, 2);
+	ck_assert(str_has_prefix(list.v[0].reason, STR("alert: aten::_fused_rms_norm")));
+	ck_assert(names_capture(list.v[0].id));
+
+	/* more evidence for the same alert keeps it and asks for no other */
+	fleet_put(&f, "llm-decode", "v42", "trn-1", v42_start + 5 * NS_PER_HOUR, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_uint_eq(captures(&list), 1);
+	ck_assert(names_capture(list.v[0].id));
+
+	/* another alert of the service within the hour does without */
+	fleet_deploy(&f, "v43", v43_start, 4, FLEET_FUSED);
+	round_and_count();
+	fleet_deploy(&f, "v44", v43_start + 10 * NS_PER_HOUR, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 2);
+	ck_assert_uint_eq(captures(&list), 1);
+	ck_assert(names_capture(STR("")));
+
+	/* and one after it does not */
+	fleet_deploy(&f, "v45", v43_start + 20 * NS_PER_HOUR, 4, FLEET_FUSED);
+	round_and_count();
+	now_ns += NS_PER_HOUR;
+	poll_from("00000000000000000000000000000001", "trn-1");
+	fleet_deploy(&f, "v46", v43_start + 30 * NS_PER_HOUR, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 3);
+	ck_assert_uint_eq(captures(&list), 2);
+	ck_assert(names_capture(list.v[0].id));
+}
+END_TEST
+
+START_TEST(an_alert_of_hosts_without_agents_fires_all_the_same)
+{
+	struct capture_list list;
+
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_uint_eq(captures(&list), 0);
+	ck_assert(names_capture(STR("")));
+}
+END_TEST
+
 START_TEST(other_settings_judge_everything_anew)
 {
-	struct tick_settings strict = { NS_PER_MIN, 0, 3, 10, 50 };
-	struct tick_settings loose = { 100 * NS_PER_MS, 0, 3, 2, 50 };
-	struct tick_parts parts = { f.store, api, notify, f.metrics, clock_of_test };
+	struct tick_settings strict = { NS_PER_MIN, 0, 3, 10, 50, false, 0 };
+	struct tick_settings loose = { 100 * NS_PER_MS, 0, 3, 2, 50, false, 0 };
+	struct tick_parts parts = { f.store, api, notify, f.metrics, clock_of_test, desk };
 	struct err e = { 0 };
 
 	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
@@ -310,7 +411,7 @@ END_TEST
 Suite *suite_tick(void)
 {
 	Suite *s = suite_create("daemon/tick");
-	TCase *tc = tcase_create("tick");
+	TCase *tc = tcase_create("tick"), *with_desk = tcase_create("captures");
 
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, lost_fusion_fires_on_the_second_window_of_a_host);
@@ -329,5 +430,9 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, one_service_does_not_stand_for_another);
 	tcase_add_test(tc, other_settings_judge_everything_anew);
 	suite_add_tcase(s, tc);
+	tcase_add_checked_fixture(with_desk, start_desk, stop);
+	tcase_add_test(with_desk, an_alert_that_fires_asks_for_a_capture_of_its_hosts_now_and_then);
+	tcase_add_test(with_desk, an_alert_of_hosts_without_agents_fires_all_the_same);
+	suite_add_tcase(s, with_desk);
 	return s;
 }
