@@ -23,7 +23,7 @@ struct api {
 	uint32_t magic;
 	struct api_settings set;
 	struct kept auth, fusion;
-	struct metric *accepted, *duplicates, *bytes, *refused[PROBLEMS];
+	struct metric *accepted, *duplicates, *ahead, *bytes, *refused[PROBLEMS];
 };
 
 struct api_call {

@@ -1,4 +1,5 @@
 #include "api/call.h"
+#include "api/sides.h"
 
 static void write_item(struct json_writer *w, const struct host_item *h)
 {
@@ -17,8 +18,10 @@ void hosts_get(struct api_call *c)
 {
 	struct host_list list = { 0 };
 	struct err e = { 0 };
-	int rc = store_hosts(c->api->set.store, &c->p.q, &c->arena, &list, &e);
+	int rc;
 
+	c->p.q.until_ns = c->api->set.wall_ns() + SIDES_AHEAD_NS;
+	rc = store_hosts(c->api->set.store, &c->p.q, &c->arena, &list, &e);
 	if (rc != OK) {
 		call_failed(c, rc, &e);
 		return;

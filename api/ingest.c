@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "api/sides.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "wire/wire.h"
 
@@ -13,6 +15,8 @@ void ingest_count(struct api *api)
 	api->accepted = metric_counter(ms, "trainspotter_ingest_windows_total", NULL, "Windows stored.");
 	api->duplicates = metric_counter(ms, "trainspotter_ingest_duplicates_total", NULL,
 		"Windows that came again and were stored already.");
+	api->ahead = metric_counter(ms, "trainspotter_ingest_ahead_windows_total", NULL,
+		"Windows dated more than ten minutes ahead of the daemon's clock: kept, and in no judgement until their time has come.");
 	api->bytes = metric_counter(ms, "trainspotter_ingest_bytes_total", NULL, "Bytes of batches as they came.");
 	for (size_t i = 0; i < PROBLEMS; i++) {
 		char labels[64];
@@ -63,6 +67,23 @@ static void refuse(struct api_call *c, int rc, const struct err *e)
 	log_warn("ingest.refused", "peer=%.*s reason=%s err=\"%s\"", STR_ARG(c->rq->peer), problem_word(p), e->text);
 }
 
+/* A host's clock is wrong, or ours. Nothing is lost, but somebody should know. */
+static void tell_ahead(struct api_call *c, const struct wire_batch *b)
+{
+	int64_t until_ns = c->api->set.wall_ns() + SIDES_AHEAD_NS;
+
+	for (size_t i = 0; i < b->n_windows; i++) {
+		const struct window *w = &b->windows[i];
+		char when[CLOCK_TEXT];
+
+		if (w->start_ns < until_ns)
+			continue;
+		metric_add(c->api->ahead, 1);
+		log_warn("ingest.ahead", "host=\"%.*s\" service=\"%.*s\" start=%.*s what=\"set the clock of that host\"",
+			STR_ARG(w->host), STR_ARG(w->service), STR_ARG(clock_rfc3339(w->start_ns, when)));
+	}
+}
+
 static void store_batch(struct api_call *c, const struct wire_batch *b)
 {
 	struct put_result put = { 0 };
@@ -75,6 +96,7 @@ static void store_batch(struct api_call *c, const struct wire_batch *b)
 	}
 	metric_add(c->api->accepted, put.accepted);
 	metric_add(c->api->duplicates, put.duplicates);
+	tell_ahead(c, b);
 	jw_object(&c->w);
 	jw_key_u64(&c->w, "accepted", put.accepted);
 	jw_key_u64(&c->w, "duplicates", put.duplicates);

@@ -1,5 +1,6 @@
 #include "api/call.h"
 #include "api/desk.h"
+#include "api/sides.h"
 
 /* What capturing costs it, as the agents of now measure it; cost_ppm null: unmeasured, or no agent tells of it. */
 static void write_cost(struct json_writer *w, const struct service_cost *cost)
@@ -52,8 +53,10 @@ void services_get(struct api_call *c)
 	struct service_list list = { 0 };
 	struct service_cost *costs = NULL;
 	struct err e = { 0 };
-	int rc = store_services(c->api->set.store, &c->p.q, &c->arena, &list, &e);
+	int rc;
 
+	c->p.q.until_ns = c->api->set.wall_ns() + SIDES_AHEAD_NS;
+	rc = store_services(c->api->set.store, &c->p.q, &c->arena, &list, &e);
 	if (rc == OK)
 		rc = find_costs(c, &list, &costs, &e);
 	if (rc != OK) {

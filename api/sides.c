@@ -35,9 +35,9 @@ static int add_window(struct map *hosts, const struct window *w, struct deploy_s
 }
 
 int deploy_side_load(struct store *st, const struct fusion_table *table, struct str service, struct str deploy,
-	bool with_rows, struct arena *a, struct deploy_side *out, struct err *e)
+	int64_t until_ns, bool with_rows, struct arena *a, struct deploy_side *out, struct err *e)
 {
-	struct query q = { .service = service, .deploy = deploy, .to_ns = INT64_MAX, .limit = SIDES_WINDOWS,
+	struct query q = { .service = service, .deploy = deploy, .to_ns = until_ns, .limit = SIDES_WINDOWS,
 		.newest_first = true, .with_ops = true };
 	struct window_list list = { 0 };
 	struct map hosts;
@@ -69,18 +69,18 @@ enum judge_where deploy_where(const struct deploy *after)
 	return after->windows >= SIDES_SETTLED * after->hosts ? JUDGE_SETTLED : JUDGE_SERVICE;
 }
 
-/* The place of the deploy in the list, or of the first with windows at or behind from where none is named; n where there is
- * none. */
-static size_t find_deploy(const struct deploy_list *l, struct str name, size_t from)
+/* The place of the deploy in the list, or of the first with windows at or behind from, not later than until_ns, where none is named; n
+ * where there is none. */
+static size_t find_deploy(const struct deploy_list *l, struct str name, size_t from, int64_t until_ns)
 {
 	for (size_t i = str_empty(name) ? from : 0; i < l->n; i++)
-		if (l->v[i].windows > 0 && (str_empty(name) || str_eq(name, l->v[i].deploy)))
+		if (l->v[i].windows > 0 && (str_empty(name) ? l->v[i].first_ns < until_ns : str_eq(name, l->v[i].deploy)))
 			return i;
 	return l->n;
 }
 
-int deploys_newest(struct store *st, struct str service, struct str before, struct str after, struct arena *a,
-	struct deploy *before_out, struct deploy *after_out, struct err *e)
+int deploys_newest(struct store *st, struct str service, struct str before, struct str after, int64_t until_ns,
+	struct arena *a, struct deploy *before_out, struct deploy *after_out, struct err *e)
 {
 	struct query q = { .service = service, .to_ns = INT64_MAX, .limit = QUERY_LIMIT_MAX, .newest_first = true };
 	struct deploy_list list = { 0 };
@@ -89,11 +89,11 @@ int deploys_newest(struct store *st, struct str service, struct str before, stru
 
 	if (rc != OK)
 		return rc;
-	at_after = find_deploy(&list, after, 0);
+	at_after = find_deploy(&list, after, 0, until_ns);
 	if (at_after == list.n)
 		return err_set(e, E_NOT_FOUND, "service %.*s has no deploy%s%.*s with windows", STR_ARG(service),
 			str_empty(after) ? "" : " ", STR_ARG(after));
-	at_before = find_deploy(&list, before, at_after + 1);
+	at_before = find_deploy(&list, before, at_after + 1, until_ns);
 	if (at_before == list.n)
 		return err_set(e, E_NOT_FOUND, "service %.*s has no deploy%s%.*s with windows%s%.*s", STR_ARG(service),
 			str_empty(before) ? "" : " ", STR_ARG(before), str_empty(before) ? " before " : "",

@@ -1,7 +1,7 @@
 /* tick.c — deploys and alerts. All by the windows' own times: a back-dated window counts where it belongs, and the wall
  * clock only says when an alert fired.
  *
- * A service's newest deploy is the one whose first window began last; it is judged against the one in front of it
+ * A service's newest deploy is the one whose first window began last (one that is dated ahead of the clock waits until then); it is judged against the one in front of it
  * (api/sides: the newest 64 windows of each, medians over windows, detect/judge). It is judged when
  *
  *	at least one host has two windows of it (the second full window after the deploy),
@@ -78,6 +78,7 @@ struct look {
 	struct tick *t;
 	struct arena arena;
 	struct str service;
+	int64_t until_ns; /* windows that start then or later are of no account yet */
 	struct deploy before, after;
 	struct alert_list firing; /* of the service */
 };
@@ -144,9 +145,9 @@ static int judge_pair(struct look *l, struct str before, struct str after, struc
 	int rc;
 
 	*enough = false;
-	rc = deploy_side_load(l->t->parts.store, table, l->service, before, false, &l->arena, b, e);
+	rc = deploy_side_load(l->t->parts.store, table, l->service, before, l->until_ns, false, &l->arena, b, e);
 	if (rc == OK)
-		rc = deploy_side_load(l->t->parts.store, table, l->service, after, false, &l->arena, a, e);
+		rc = deploy_side_load(l->t->parts.store, table, l->service, after, l->until_ns, false, &l->arena, a, e);
 	if (rc != OK || !is_enough(l, b, a))
 		return rc;
 	*enough = true;
@@ -158,7 +159,7 @@ static int judge_pair(struct look *l, struct str before, struct str after, struc
 static int list_hosts(struct look *l, struct str deploy, int64_t from_ns, struct intern *hosts, size_t *n_windows,
 	struct err *e)
 {
-	struct query q = { .service = l->service, .deploy = deploy, .from_ns = from_ns, .to_ns = INT64_MAX,
+	struct query q = { .service = l->service, .deploy = deploy, .from_ns = from_ns, .to_ns = l->until_ns,
 		.limit = TICK_HOST_WINDOWS, .newest_first = true, .with_ops = true };
 	struct window_list list = { 0 };
 	int rc = store_windows(l->t->parts.store, &q, false, &l->arena, &list, e);
@@ -174,7 +175,7 @@ static int list_hosts(struct look *l, struct str deploy, int64_t from_ns, struct
  * without the bad one, so that a roll-out half way does not look like a rollback. */
 static int is_rolled_back(struct look *l, struct str good, struct str bad, bool *yes, struct err *e)
 {
-	struct query q = { .service = l->service, .deploy = bad, .to_ns = INT64_MAX, .limit = 1, .newest_first = true,
+	struct query q = { .service = l->service, .deploy = bad, .to_ns = l->until_ns, .limit = 1, .newest_first = true,
 		.with_ops = true };
 	struct window_list last = { 0 };
 	struct intern hosts;
@@ -491,11 +492,11 @@ static int look_closer(struct look *l, struct err *e)
 
 static int look_at(struct tick *t, struct str service, struct err *e)
 {
-	struct look l = { .t = t, .service = service };
+	struct look l = { .t = t, .service = service, .until_ns = t->parts.wall_ns() + SIDES_AHEAD_NS };
 	int rc;
 
 	arena_init(&l.arena, TICK_ARENA_BYTES);
-	rc = deploys_newest(t->parts.store, service, STR(""), STR(""), &l.arena, &l.before, &l.after, e);
+	rc = deploys_newest(t->parts.store, service, STR(""), STR(""), l.until_ns, &l.arena, &l.before, &l.after, e);
 	if (rc == OK)
 		rc = look_closer(&l, e);
 	else if (rc == E_NOT_FOUND)

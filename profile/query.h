@@ -21,6 +21,7 @@ struct query {
 	uint32_t limit;	       /* items at most */
 	struct str cursor;     /* from the last answer's next; empty for the first page */
 	bool newest_first;
+	int64_t until_ns; /* what begins then or later is the newest of nothing, though it is listed; 0: no such bound */
 	bool with_ops; /* of store_windows: pass over windows that have none */
 };
 

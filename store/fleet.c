@@ -2,8 +2,13 @@
 #include "store/inside.h"
 #include "store/list.h"
 
-/* A deploy without a name is newest only where there is no other; count() passes over NULLs. */
+/* A deploy without a name is newest only where there is no other, and before it one of the future; count() passes over NULLs. */
 #define NAMELESS "(SELECT id FROM name WHERE text = '')"
+
+static int64_t until_of(const struct query *q)
+{
+	return q->until_ns > 0 ? q->until_ns : INT64_MAX;
+}
 
 static void services_sql(struct list_read *l)
 {
@@ -11,7 +16,7 @@ static void services_sql(struct list_read *l)
 		"SELECT n.text,"
 		" (SELECT v.text FROM seen d JOIN name v ON v.id = d.deploy WHERE d.service = seen.service "
 		"GROUP BY d.deploy"
-		"  ORDER BY v.text = '', min(d.first_ns) DESC, v.text DESC LIMIT 1),"
+		"  ORDER BY v.text = '', min(d.first_ns) >= ?, min(d.first_ns) DESC, v.text DESC LIMIT 1),"
 		" count(DISTINCT host), count(DISTINCT nullif(deploy, ifnull(" NAMELESS
 		", 0))), sum(windows),"
 		" min(first_ns), max(last_ns)"
@@ -46,6 +51,7 @@ static int services_read(struct list_read *l, struct service_list *out, struct e
 	rc = list_open(l, e);
 	if (rc < 0)
 		return rc;
+	stmt_i64(&l->stmt, until_of(l->query));
 	stmt_str(&l->stmt, l->after.a);
 	filter_bind(&l->filter, &l->stmt);
 	stmt_i64(&l->stmt, l->filter.from_ns);
@@ -79,12 +85,12 @@ int store_services(
 
 /* ---- hosts */
 
-/* The service or deploy of the host's newest window of those that match; bound once for each filter_sql. */
+/* The service or deploy of the host's newest window of those that match; bound with until once for each. */
 static void newest_sql(struct list_read *l, const char *column)
 {
 	buf_fmt(&l->sql, "(SELECT %s FROM seen WHERE host = h.host", column);
 	filter_sql(&l->filter, &l->sql);
-	buf_text(&l->sql, " ORDER BY last_ns DESC, first_ns DESC, service, deploy LIMIT 1)");
+	buf_text(&l->sql, " ORDER BY first_ns >= ?, last_ns DESC, first_ns DESC, service, deploy LIMIT 1)");
 }
 
 static void hosts_sql(struct list_read *l)
@@ -129,8 +135,10 @@ static int hosts_read(struct list_read *l, struct host_list *out, struct err *e)
 	rc = list_open(l, e);
 	if (rc < 0)
 		return rc;
-	filter_bind(&l->filter, &l->stmt);
-	filter_bind(&l->filter, &l->stmt);
+	for (int column = 0; column < 2; column++) { /* service and deploy */
+		filter_bind(&l->filter, &l->stmt);
+		stmt_i64(&l->stmt, until_of(l->query));
+	}
 	stmt_str(&l->stmt, l->after.a);
 	filter_bind(&l->filter, &l->stmt);
 	stmt_i64(&l->stmt, l->filter.from_ns);

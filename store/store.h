@@ -70,7 +70,7 @@ int store_housekeep(struct store *st, int64_t now_ns, struct err *e) MUST_USE;
  * Services, hosts and deploys: those whose life, from first to last window, meets the query's range; their numbers are of all their windows ever accepted (until the rollups go). */
 struct service_item {
 	struct str service;
-	struct str deploy; /* the one whose first window began last */
+	struct str deploy; /* the one whose first window began last, before the query's until_ns */
 	uint64_t hosts, deploys, windows;
 	int64_t first_ns, last_ns;
 };
@@ -83,7 +83,7 @@ int store_services(struct store *st, const struct query *q, struct arena *a, str
 	struct err *e) MUST_USE;
 
 struct host_item {
-	struct str host, service, deploy; /* service and deploy of its newest window of those asked for */
+	struct str host, service, deploy; /* of its newest window of those asked for; first seen before the query's until_ns, if any is */
 	uint64_t workers, windows;
 	int64_t first_ns, last_ns;
 };

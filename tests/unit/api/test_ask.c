@@ -58,6 +58,32 @@ START_TEST(services_hosts_and_deploys_are_listed)
 }
 END_TEST
 
+START_TEST(a_deploy_dated_ahead_of_the_clock_is_listed_and_not_the_newest)
+{
+	int64_t ahead_ns = ask_now() + NS_PER_HOUR;
+
+	fleet_put(&k.fleet, "llm-decode", "v99", "trn-1", ahead_ns, FLEET_FUSED);
+	fleet_put(&k.fleet, "ranker", "r1", "trn-1", ahead_ns, FLEET_FUSED);
+	ck_assert_int_eq(ask_get(&k, "/api/v1/services"), 200);
+	ck_assert_uint_eq(ask_items(&k), 2);
+	ck_assert(str_eq(text(ask_item(&k, 0), "deploy"), STR("v42")));
+	ck_assert(str_eq(text(ask_item(&k, 1), "deploy"), STR("r1"))); /* there is no other */
+	ck_assert_int_eq(ask_get(&k, "/api/v1/hosts?service=llm-decode"), 200);
+	ck_assert(str_eq(text(ask_item(&k, 0), "deploy"), STR("v42")));
+	ck_assert_int_eq(ask_get(&k, "/api/v1/deploys?service=llm-decode"), 200);
+	ck_assert(str_eq(text(ask_item(&k, 0), "deploy"), STR("v99")));
+	ck_assert_int_eq(ask_get(&k, "/api/v1/compare?service=llm-decode"), 200);
+	ck_assert(str_eq(text(json_get(k.json, "after"), "deploy"), STR("v42")));
+	ck_assert(str_eq(text(json_get(k.json, "before"), "deploy"), STR("v41")));
+	ck_assert_int_eq(ask_get(&k, "/api/v1/compare?service=llm-decode&after=v99"), 200);
+	ck_assert(str_eq(text(json_get(k.json, "after"), "deploy"), STR("v99")));
+	ck_assert_int_eq(json_get_i64(json_get(k.json, "after"), "windows", 0), 1);
+	ask_later_ns += 2 * NS_PER_HOUR;
+	ck_assert_int_eq(ask_get(&k, "/api/v1/services"), 200);
+	ck_assert(str_eq(text(ask_item(&k, 0), "deploy"), STR("v99")));
+}
+END_TEST
+
 START_TEST(windows_come_in_pages_that_hold_each_once)
 {
 	char path[400] = "/api/v1/windows?limit=10&order=oldest";
@@ -283,6 +309,7 @@ Suite *suite_ask(void)
 
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, services_hosts_and_deploys_are_listed);
+	tcase_add_test(tc, a_deploy_dated_ahead_of_the_clock_is_listed_and_not_the_newest);
 	tcase_add_test(tc, windows_come_in_pages_that_hold_each_once);
 	tcase_add_test(tc, windows_can_be_narrowed);
 	tcase_add_test(tc, one_window_is_shown_whole);

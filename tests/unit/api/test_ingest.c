@@ -44,6 +44,18 @@ START_TEST(a_json_batch_is_stored_once)
 }
 END_TEST
 
+START_TEST(a_window_dated_ahead_of_the_clock_is_stored_and_counted)
+{
+	ask_later_ns = -(ask_now() - INT64_C(1793491200000000000) + 10 * NS_PER_MIN); /* ten minutes before it starts */
+	ck_assert_int_eq(ask_post_json(&k, "/api/v1/windows", good), 200);
+	ck_assert_uint_eq(stored(), 1);
+	ck_assert_double_eq(ask_metric(&k, "trainspotter_ingest_ahead_windows_total "), 1);
+	ask_later_ns++;
+	ck_assert_int_eq(ask_post_json(&k, "/api/v1/windows", good), 200);
+	ck_assert_double_eq(ask_metric(&k, "trainspotter_ingest_ahead_windows_total "), 1);
+}
+END_TEST
+
 START_TEST(a_protobuf_batch_is_stored)
 {
 	struct op_summary ops[FLEET_OPS];
@@ -199,6 +211,7 @@ Suite *suite_ingest(void)
 
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, a_json_batch_is_stored_once);
+	tcase_add_test(tc, a_window_dated_ahead_of_the_clock_is_stored_and_counted);
 	tcase_add_test(tc, a_protobuf_batch_is_stored);
 	tcase_add_loop_test(tc, a_bad_body_is_refused_with_a_reason_counted_and_changes_nothing, 0, COUNT(wrong));
 	tcase_add_test(tc, more_windows_than_a_batch_may_have_are_too_large);

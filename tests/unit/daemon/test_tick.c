@@ -288,6 +288,30 @@ START_TEST(reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward)
 }
 END_TEST
 
+START_TEST(a_window_dated_ahead_of_the_clock_waits_for_its_time)
+{
+	int64_t ahead_ns = now_ns + 365 * NS_PER_DAY;
+
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_put(&f, "llm-decode", "v0", "trn-9", ahead_ns, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	/* nor do windows of the judged deploys that are ahead count, or keep a rollback from being seen */
+	fleet_put(&f, "llm-decode", "v42", "trn-1", ahead_ns, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert(str_eq(alerts.v[0].deploy, STR("v42")));
+	ck_assert_uint_eq(alerts.v[0].windows_after, 12);
+	fleet_deploy(&f, "v41", v43_start, 4, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	/* when the time has come v0 is the newest */
+	now_ns = ahead_ns + NS_PER_DAY;
+	for (int i = 0; i < 4; i++)
+		fleet_put(&f, "llm-decode", "v0", "trn-9", ahead_ns + i * NS_PER_HOUR, FLEET_EAGER);
+	round_and_count();
+	ck_assert(metric("trainspotter_detect_judgements_total") >= 2);
+}
+END_TEST
+
 START_TEST(one_service_does_not_stand_for_another)
 {
 	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
@@ -427,6 +451,7 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, a_later_deploy_that_has_it_too_does_not);
 	tcase_add_test(tc, a_rollback_resolves_it_and_it_stays_resolved);
 	tcase_add_test(tc, reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward);
+	tcase_add_test(tc, a_window_dated_ahead_of_the_clock_waits_for_its_time);
 	tcase_add_test(tc, one_service_does_not_stand_for_another);
 	tcase_add_test(tc, other_settings_judge_everything_anew);
 	suite_add_tcase(s, tc);
