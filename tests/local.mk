@@ -29,6 +29,7 @@ include tests/unit/notify/local.mk
 include tests/unit/daemon/local.mk
 include tests/unit/agent/local.mk
 include tests/unit/cli/local.mk
+include tests/fleet/local.mk
 include tests/python/local.mk
 include tests/system/local.mk
 include tests/house/local.mk
