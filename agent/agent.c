@@ -180,8 +180,8 @@ static int open_kineto(struct agent *a, struct source *out, struct err *e)
 static int open_xla(struct agent *a, struct source *out, struct err *e)
 {
 	char bad_dir[PATH_MAX];
-	const struct xla_settings s = { .conf = &a->conf.xla, .plan = a->plan, .host = str_of(a->host), .proc = "/proc",
-		.bad_dir = bad_dir, .keep_files = (size_t)a->conf.keep_files };
+	const struct xla_settings s = { .conf = &a->conf.xla, .plan = a->plan, .identities = a->identities, .host = str_of(a->host),
+		.proc = "/proc", .bad_dir = bad_dir, .keep_files = (size_t)a->conf.keep_files };
 	struct xla *x;
 	int rc;
 
@@ -219,7 +219,7 @@ static int open_monitor(struct agent *a, struct source *out, struct err *e)
 
 static int open_exec(struct agent *a, struct source *out, struct err *e)
 {
-	const struct exec_settings s = { .conf = &a->conf.exec, .decode = &a->conf.decode, .plan = a->plan,
+	const struct exec_settings s = { .conf = &a->conf.exec, .decode = &a->conf.decode, .plan = a->plan, .identities = a->identities,
 		.state_dir = a->conf.state_dir, .proc = "/proc" };
 
 	return exec_open(out, &s, e);

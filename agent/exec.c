@@ -334,11 +334,11 @@ static void name_host_run(const struct exec_command_conf *c, struct exec_run *r)
 static bool identify(struct exec *x, const struct exec_command_conf *c, pid_t pid, struct identity *id, struct worker *who,
 	int64_t now_ns)
 {
+	const struct identity_section section = { c->service, c->deploy, c->worker };
+
 	if (worker_read(who, x->proc, pid, NULL) < 0)
 		return false;
-	identities_read(x->identities, id, who, c->service, c->deploy, now_ns);
-	if (id->worker[0] == '\0')
-		snprintf(id->worker, sizeof(id->worker), "%s", c->worker);
+	identities_read(x->identities, id, who, &section, now_ns);
 	return true;
 }
 

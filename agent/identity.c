@@ -56,7 +56,7 @@ static void take_labels(struct identity *id, const struct identity_conf *cf, con
 
 static void take_pod(struct identity *id, const struct identity_conf *cf, const struct worker *w)
 {
-	if (cf->podinfo[0] != '\0') {
+	if (cf->podinfo[0] != '\0' && w->born_ticks > 0) { /* of one that was not read the files would be our own pod's */
 		take_labels(id, cf, w, "labels");
 		take_labels(id, cf, w, "annotations");
 		take_name(w, cf->podinfo, "name", id->pod);
@@ -79,15 +79,16 @@ static void take_cores(struct identity *id, const struct worker *w, const struct
 	fill(id->worker, str_of(of.text));
 }
 
-void identity_read(struct identity *out, const struct identity_conf *cf, const struct worker *w, const char *service,
-	const char *deploy, const struct cores *cores)
+void identity_read(struct identity *out, const struct identity_conf *cf, const struct worker *w, const struct identity_section *section,
+	const struct cores *cores)
 {
 	*out = (struct identity){ .cgroup = w->cgroup };
 	fill(out->service, str_of(w->service));
 	fill(out->deploy, str_of(w->deploy));
 	fill(out->worker, str_of(w->worker));
-	fill(out->service, str_of(service));
-	fill(out->deploy, str_of(deploy));
+	fill(out->service, str_of(section->service));
+	fill(out->deploy, str_of(section->deploy));
+	fill(out->worker, str_of(section->worker));
 	take_pod(out, cf, w);
 	take_cores(out, w, cores);
 }
@@ -172,13 +173,13 @@ static void want_cores(struct identities *ids, const struct worker *w, int64_t n
 	cores_want(ids->cores, w->pid, now_ns);
 }
 
-void identities_read(struct identities *ids, struct identity *out, const struct worker *w, const char *service,
-	const char *deploy, int64_t now_ns)
+void identities_read(struct identities *ids, struct identity *out, const struct worker *w, const struct identity_section *section,
+	int64_t now_ns)
 {
 	char none[] = "";
 	const struct identity_conf nothing = { .podinfo = none, .service_label = none, .deploy_label = none, .neuron_ls = none };
 
 	if (ids != NULL)
 		want_cores(ids, w, now_ns);
-	identity_read(out, ids == NULL ? &nothing : &ids->conf, w, service, deploy, ids == NULL ? NULL : ids->cores);
+	identity_read(out, ids == NULL ? &nothing : &ids->conf, w, section, ids == NULL ? NULL : ids->cores);
 }

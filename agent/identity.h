@@ -3,7 +3,7 @@
  *	from				service			deploy			worker
  *	the process (agent/worker.h)	TRAINSPOTTER_SERVICE	TRAINSPOTTER_DEPLOY	RANK
  *					NEURON_PROCESS_TAG				NEURON_RT_VISIBLE_CORES
- *	the source's section		service			deploy
+ *	the source's section		service			deploy			worker
  *	its pod's labels, annotations	service_label		deploy_label
  *	neuron-ls (agent/cores.h)						the cores, where no other process holds their devices
  *
@@ -34,6 +34,10 @@ struct identity_conf { /* "identity." of the configuration */
 	int64_t neuron_ls_every_ns;
 };
 
+struct identity_section { /* what the source's section says, or "" */
+	const char *service, *deploy, *worker;
+};
+
 struct identity {
 	char service[WORKER_TEXT], deploy[WORKER_TEXT], worker[WORKER_TEXT]; /* "": nobody says */
 	char pod[WORKER_TEXT], pod_namespace[WORKER_TEXT];
@@ -41,9 +45,9 @@ struct identity {
 	char devices[CORES_TEXT], cores[CORES_TEXT];
 };
 
-/* service, deploy: what the source's section says, or "". cores may be NULL. */
-void identity_read(struct identity *out, const struct identity_conf *cf, const struct worker *w, const char *service,
-	const char *deploy, const struct cores *cores);
+/* cores may be NULL. */
+void identity_read(struct identity *out, const struct identity_conf *cf, const struct worker *w, const struct identity_section *section,
+	const struct cores *cores);
 
 /* Fills out with what is known; the texts are id's. Returns how many. */
 size_t identity_labels(const struct identity *id, struct label out[IDENTITY_LABELS_MAX]);
@@ -56,7 +60,7 @@ void identities_free(struct identities *ids);			   /* NULL is fine */
 int identities_fd(struct identities *ids);			   /* readable: call identities_look; -1 for none */
 void identities_look(struct identities *ids);
 /* ids NULL: without a pod's files and neuron-ls. */
-void identities_read(struct identities *ids, struct identity *out, const struct worker *w, const char *service,
-	const char *deploy, int64_t now_ns);
+void identities_read(struct identities *ids, struct identity *out, const struct worker *w, const struct identity_section *section,
+	int64_t now_ns);
 
 #endif

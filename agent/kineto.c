@@ -261,13 +261,14 @@ static void say_end(struct kineto *k, const struct capture *w, enum kineto_end e
 
 static struct capture *add(struct kineto *k, const struct worker *who, uid_t uid, const char *path, int64_t now_ns)
 {
+	const struct identity_section section = { k->service, k->deploy, "" };
 	struct capture **place = vec_push(&k->captures), *w;
 
 	if (place == NULL)
 		return NULL;
 	w = *place = mem_get(sizeof(*w));
 	*w = (struct capture){ .key = ++k->next_key, .who = *who, .uid = uid, .due_ns = now_ns, .deadline_ns = now_ns };
-	identities_read(k->identities, &w->id, who, k->service, k->deploy, now_ns);
+	identities_read(k->identities, &w->id, who, &section, now_ns);
 	if (snprintf(w->path, sizeof(w->path), "%s%s", who->root, path) >= (int)sizeof(w->path)) {
 		drop(k, w);
 		return NULL;
@@ -349,6 +350,7 @@ static void name_proc(struct proc *p, const struct identity *id)
 /* The same pid with another address is another process, or another life of it. */
 static void know(struct kineto *k, const struct worker *who, const struct kineto_note *n, int64_t now_ns, int64_t wall_ns)
 {
+	const struct identity_section section = { k->service, k->deploy, "" };
 	struct proc *p = find_proc(k, n->pid);
 	struct identity id;
 
@@ -361,7 +363,7 @@ static void know(struct kineto *k, const struct worker *who, const struct kineto
 	*p = (struct proc){ .address = n->address };
 	p->w = (struct plan_worker){ .source = kineto_source.name, .pid = n->pid, .born_ns = n->mono_ns - who->age_ns };
 	snprintf(p->w.key, sizeof(p->w.key), "pid %ld", (long)n->pid);
-	identities_read(k->identities, &id, who, k->service, k->deploy, now_ns);
+	identities_read(k->identities, &id, who, &section, now_ns);
 	name_proc(p, &id);
 	tell_plan(k, p, n->idle, now_ns, wall_ns);
 }

@@ -219,7 +219,7 @@ static void know(struct monitor *m, struct process *p, struct str tag, int64_t n
 		w = (struct worker){ .pid = (pid_t)p->pid };
 	if (w.service[0] == '\0' && worker_is_name(tag, sizeof(w.service)))
 		str_copy_to(tag, w.service, sizeof(w.service));
-	identities_read(m->set.ids, &id, &w, m->set.conf->service, m->set.conf->deploy, now_ns);
+	identities_read(m->set.ids, &id, &w, &(struct identity_section){ m->set.conf->service, m->set.conf->deploy, "" }, now_ns);
 	snprintf(p->service, sizeof(p->service), "%s", id.service);
 	snprintf(p->deploy, sizeof(p->deploy), "%s", id.deploy);
 	snprintf(p->worker, sizeof(p->worker), "%s", id.worker);

@@ -277,6 +277,7 @@ static void scan(struct session_source *s, int64_t now_ns)
 static void identify(struct session_source *s, struct folder_session *f, int64_t now_ns)
 {
 	const struct watch_conf *wc = agent_conf_watch(s->conf, f->folder);
+	const struct identity_section section = { wc->service, wc->deploy, wc->worker };
 	struct worker who;
 
 	f->identity = (struct identity){ .service = "" };
@@ -286,11 +287,10 @@ static void identify(struct session_source *s, struct folder_session *f, int64_t
 	if (f->session.pid == 0 || worker_read(&who, s->proc, f->session.pid, NULL) < 0 || who.own_pid != who.pid ||
 		!who.owns_device)
 		return;
-	identities_read(s->identities, &f->identity, &who, wc->service, wc->deploy, now_ns);
+	identities_read(s->identities, &f->identity, &who, &section, now_ns);
 	memcpy(f->service, f->identity.service, sizeof(f->service));
 	memcpy(f->deploy, f->identity.deploy, sizeof(f->deploy));
-	if (f->identity.worker[0] != '\0')
-		memcpy(f->worker, f->identity.worker, sizeof(f->worker));
+	memcpy(f->worker, f->identity.worker, sizeof(f->worker));
 }
 
 static bool give(struct session_source *s, struct folder_session *f, enum state state)

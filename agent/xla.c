@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/errand.h"
+#include "agent/identity.h"
 #include "agent/keep.h"
 #include "agent/xla_call.h"
 #include "agent/xla_folder.h"
@@ -65,7 +66,7 @@ struct known {
 	uint64_t worker; /* the plan's */
 	int64_t born_ns; /* mono; 0: not known */
 	bool seen;
-	char service[WORKER_TEXT], deploy[WORKER_TEXT], name[WORKER_TEXT];
+	struct identity id;
 };
 
 /* A window on its way: first an errand, then a file. */
@@ -79,7 +80,8 @@ struct window_call {
 	unsigned tries;
 	int64_t due_ns, expires_ns; /* mono */
 	bool unsent;
-	char service[WORKER_TEXT], deploy[WORKER_TEXT], name[WORKER_TEXT];
+	struct identity id;
+	struct label labels[IDENTITY_LABELS_MAX];
 };
 VEC(windows, struct window_call *);
 
@@ -104,6 +106,7 @@ VEC(knowns, struct known *);
 struct xla {
 	uint32_t magic;
 	struct plan *plan;
+	struct identities *identities;
 	struct errands *errands;
 	struct xla_scan *scan;
 	char *dir, *service, *deploy, *proc, *bad_dir;
@@ -138,10 +141,10 @@ static void say_end(struct xla *x, const struct window_call *w, enum xla_end end
 	x->counts[end]++;
 	if (ends[end].cure == NULL)
 		log_debug("xla.window", "address=%s pid=%ld service=\"%s\" end=%s", w->call.job.address,
-			(long)w->call.job.who.pid, w->service, ends[end].word);
+			(long)w->call.job.who.pid, w->id.service, ends[end].word);
 	else
 		log_warn("xla.window", "address=%s pid=%ld service=\"%s\" end=%s%s%s%s cure=\"%s\"", w->call.job.address,
-			(long)w->call.job.who.pid, w->service, ends[end].word, why[0] == '\0' ? "" : " reason=\"", why,
+			(long)w->call.job.who.pid, w->id.service, ends[end].word, why[0] == '\0' ? "" : " reason=\"", why,
 			why[0] == '\0' ? "" : "\"", ends[end].cure);
 }
 
@@ -174,21 +177,22 @@ static void end(struct xla *x, struct window_call *w, enum xla_end how, const ch
 
 /* ---- whom there is */
 
-static void fill(char out[WORKER_TEXT], const char *first, const char *second, const char *third)
+static const char *or_else(const char *first, const char *second)
 {
-	const char *text = first[0] != '\0' ? first : second[0] != '\0' ? second : third;
-
-	(void)str_copy_to(str_of(text), out, WORKER_TEXT);
+	return first[0] != '\0' ? first : second;
 }
 
-/* Its own environment first, then its section, then what holds for all. */
-static void name_job(const struct xla *x, struct known *k)
+static void name_job(const struct xla *x, struct known *k, int64_t now_ns)
 {
-	const struct xla_job_conf *section = k->job.section == XLA_NO_SECTION ? NULL : &x->sections[k->job.section];
+	static const struct xla_job_conf none;
+	const struct xla_job_conf *its = k->job.section == XLA_NO_SECTION ? &none : &x->sections[k->job.section];
+	const struct identity_section section = {
+		.service = its->service == NULL ? x->service : or_else(its->service, x->service),
+		.deploy = its->deploy == NULL ? x->deploy : or_else(its->deploy, x->deploy),
+		.worker = its->worker == NULL ? "" : its->worker,
+	};
 
-	fill(k->service, k->job.who.service, section == NULL ? "" : section->service, x->service);
-	fill(k->deploy, k->job.who.deploy, section == NULL ? "" : section->deploy, x->deploy);
-	fill(k->name, k->job.who.worker, section == NULL ? "" : section->worker, "");
+	identities_read(x->identities, &k->id, &k->job.who, &section, now_ns);
 }
 
 static struct known *find_known(const struct xla *x, const char *address)
@@ -213,7 +217,7 @@ static void take_job(struct xla *x, const struct xla_job *job, int64_t now_ns)
 	k->job = *job;
 	k->seen = true;
 	k->born_ns = job->known ? now_ns - job->who.age_ns : 0;
-	name_job(x, k);
+	name_job(x, k, now_ns);
 }
 
 static void forget_gone(struct xla *x)
@@ -257,9 +261,9 @@ static void tell_plan(struct xla *x, int64_t now_ns, int64_t wall_ns)
 			.born_ns = k->born_ns, .idle = !is_out(x, k->job.address) };
 
 		(void)str_copy_to(str_of(k->job.address), w.key, sizeof(w.key));
-		(void)str_copy_to(str_of(k->service), w.service, sizeof(w.service));
-		(void)str_copy_to(str_of(k->deploy), w.deploy, sizeof(w.deploy));
-		(void)str_copy_to(str_of(k->name), w.worker, sizeof(w.worker));
+		(void)str_copy_to(str_of(k->id.service), w.service, sizeof(w.service));
+		(void)str_copy_to(str_of(k->id.deploy), w.deploy, sizeof(w.deploy));
+		(void)str_copy_to(str_of(k->id.worker), w.worker, sizeof(w.worker));
 		(*p)->worker = plan_seen(x->plan, &w, now_ns, wall_ns);
 	}
 }
@@ -363,9 +367,7 @@ static struct window_call *new_window(struct xla *x, const struct known *k, cons
 		.max_bytes = x->max_file, .host_level = x->host_level, .folder = XLA_FOLDER_NONE };
 	(void)str_copy_to(str_of(x->host), w->call.host, sizeof(w->call.host));
 	(void)str_copy_to(str_of(x->dir), w->call.dir, sizeof(w->call.dir));
-	memcpy(w->service, k->service, sizeof(w->service));
-	memcpy(w->deploy, k->deploy, sizeof(w->deploy));
-	memcpy(w->name, k->name, sizeof(w->name));
+	w->id = k->id;
 	return w;
 }
 
@@ -468,8 +470,9 @@ static bool on_next(void *self, int64_t now_ns, struct source_trace *out)
 	if (w == NULL)
 		return false;
 	w->state = WINDOW_OUT;
-	*out = (struct source_trace){ .file = w->call.file, .key = w->key, .service = str_of(w->service),
-		.deploy = str_of(w->deploy), .worker = str_of(w->name), .order = w->order };
+	*out = (struct source_trace){ .file = w->call.file, .key = w->key, .service = str_of(w->id.service),
+		.deploy = str_of(w->id.deploy), .worker = str_of(w->id.worker), .order = w->order, .labels = w->labels,
+		.n_labels = identity_labels(&w->id, w->labels) };
 	out->file.tries = w->tries;
 	return true;
 }
@@ -585,6 +588,7 @@ int xla_open(struct xla **out, const struct xla_settings *s, struct err *e)
 
 	x->magic = XLA_MAGIC;
 	x->plan = s->plan;
+	x->identities = s->identities;
 	x->dir = mem_dup_text(s->conf->dir);
 	x->service = mem_dup_text(s->conf->service);
 	x->deploy = mem_dup_text(s->conf->deploy);

@@ -44,10 +44,12 @@ const char *xla_end_word(enum xla_end end);
 extern const struct source_type xla_source;
 
 struct xla;
+struct identities;
 
 struct xla_settings {
 	const struct xla_conf *conf; /* copied */
 	struct plan *plan;	     /* borrowed */
+	struct identities *identities; /* borrowed; NULL: the process and the configuration alone say who it is */
 	struct str host;
 	const char *proc;	     /* "/proc", or a test's */
 	const char *bad_dir;	     /* where traces go that cannot be read, keep_files of them */

@@ -27,7 +27,7 @@ static char release[] = "team/release", longer[] = "long";
 static void setup(void)
 {
 	folder_make();
-	w = (struct worker){ .pid = 7 };
+	w = (struct worker){ .pid = 7, .born_ticks = 1 };
 	ck_assert(str_copy_to(str_of(folder), w.root, sizeof(w.root)));
 	cf = (struct identity_conf){ .podinfo = podinfo, .service_label = name, .deploy_label = version, .neuron_ls = none };
 	err_clear(&e);
@@ -158,19 +158,31 @@ static struct str label(const char *key)
 START_TEST(a_pod_names_service_and_deploy_where_nobody_else_does)
 {
 	make_podinfo();
-	identity_read(&id, &cf, &w, "", "", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "", "", "" }, NULL);
 	ck_assert_str_eq(id.service, "llm-decode");
 	ck_assert_str_eq(id.deploy, "v42");
 	ck_assert(str_eq(label("pod"), STR("llm-decode-5b8f-x2x7z")));
 	ck_assert(str_eq(label("namespace"), STR("inference")));
-	identity_read(&id, &cf, &w, "from-conf", "", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "from-conf", "", "" }, NULL);
 	ck_assert_str_eq(id.service, "from-conf");
 	ck_assert_str_eq(id.deploy, "v42");
 	snprintf(w.service, sizeof(w.service), "from-env");
 	snprintf(w.deploy, sizeof(w.deploy), "v43");
-	identity_read(&id, &cf, &w, "from-conf", "v1", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "from-conf", "v1", "" }, NULL);
 	ck_assert_str_eq(id.service, "from-env");
 	ck_assert_str_eq(id.deploy, "v43");
+}
+END_TEST
+
+START_TEST(of_a_process_that_was_not_read_no_pod_is_asked)
+{
+	make_podinfo();
+	w.born_ticks = 0;
+	identity_read(&id, &cf, &w, &(struct identity_section){ "s", "", "3" }, NULL);
+	ck_assert_str_eq(id.service, "s");
+	ck_assert_str_eq(id.worker, "3");
+	ck_assert_str_eq(id.deploy, "");
+	ck_assert_str_eq(id.pod, "");
 }
 END_TEST
 
@@ -179,12 +191,12 @@ START_TEST(annotations_are_asked_after_labels)
 	make_podinfo();
 	folder_write("etc/podinfo/annotations", STR("app.kubernetes.io/name=\"no\"\nteam/release=\"r7\\u002d1\"\nlong=\"a\\nb\""));
 	cf.deploy_label = release;
-	identity_read(&id, &cf, &w, "", "", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "", "", "" }, NULL);
 	ck_assert_str_eq(id.service, "llm-decode");
 	ck_assert_str_eq(id.deploy, "r7-1");
 	cf.deploy_label = longer; /* a value that is no name */
 	cf.service_label = none;
-	identity_read(&id, &cf, &w, "", "", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "", "", "" }, NULL);
 	ck_assert_str_eq(id.service, "");
 	ck_assert_str_eq(id.deploy, "");
 }
@@ -203,12 +215,12 @@ START_TEST(a_link_in_a_container_reads_nothing_of_the_host)
 	unlink(folder_path("etc/podinfo/namespace"));
 	ck_assert_int_eq(symlink(secret, folder_path("etc/podinfo/name")), 0);
 	ck_assert_int_eq(symlink("../../../../../../../../../../../../etc/hostname", folder_path("etc/podinfo/namespace")), 0);
-	identity_read(&id, &cf, &w, "", "", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "", "", "" }, NULL);
 	ck_assert_str_eq(id.pod, "");
 	ck_assert_str_eq(id.pod_namespace, "");
 	unlink(folder_path("etc/podinfo/name"));
 	ck_assert_int_eq(mkfifo(folder_path("etc/podinfo/name"), 0600), 0); /* never waited for */
-	identity_read(&id, &cf, &w, "", "", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "", "", "" }, NULL);
 	ck_assert_str_eq(id.pod, "");
 	unlink(secret);
 }
@@ -220,7 +232,7 @@ START_TEST(an_absolute_link_of_a_container_is_its_own)
 	unlink(folder_path("etc/podinfo/name"));
 	folder_write("etc/its-name", STR("mine"));
 	ck_assert_int_eq(symlink("/etc/its-name", folder_path("etc/podinfo/name")), 0);
-	identity_read(&id, &cf, &w, "", "", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "", "", "" }, NULL);
 	ck_assert_str_eq(id.pod, "mine");
 }
 END_TEST
@@ -230,7 +242,7 @@ START_TEST(without_files_the_environment_names_the_pod)
 	snprintf(w.pod, sizeof(w.pod), "p-0");
 	snprintf(w.pod_namespace, sizeof(w.pod_namespace), "ns");
 	cgroup_parse(&w.cgroup, STR("0::/kubepods.slice/kubepods-pod" UID_ ".slice/cri-containerd-" A ".scope\n"));
-	identity_read(&id, &cf, &w, "", "", NULL);
+	identity_read(&id, &cf, &w, &(struct identity_section){ "", "", "" }, NULL);
 	ck_assert(str_eq(label("pod"), STR("p-0")));
 	ck_assert(str_eq(label("namespace"), STR("ns")));
 	ck_assert(str_eq(label("pod_uid"), STR(UID)));
@@ -271,7 +283,7 @@ END_TEST
 static void wait_for_cores(struct identities *ids, int64_t now_ns)
 {
 	for (int i = 0; i < 1000; i++) {
-		identities_read(ids, &id, &w, "", "", now_ns);
+		identities_read(ids, &id, &w, &(struct identity_section){ "", "", "" }, now_ns);
 		if (id.devices[0] != '\0' || id.cores[0] != '\0')
 			return;
 		clock_sleep_ns(10 * NS_PER_MS);
@@ -296,7 +308,7 @@ START_TEST(neuron_ls_is_asked_for_a_worker_that_holds_a_device_and_rarely)
 	cf.neuron_ls = program;
 	cf.neuron_ls_every_ns = 10 * NS_PER_MIN;
 	ids = identities_new(&cf);
-	identities_read(ids, &id, &w, "", "", NS_PER_S);
+	identities_read(ids, &id, &w, &(struct identity_section){ "", "", "" }, NS_PER_S);
 	ck_assert_int_eq(identities_fd(ids), -1); /* no device, no question */
 	w.owns_device = true;
 	wait_for_cores(ids, 2 * NS_PER_S);
@@ -304,7 +316,7 @@ START_TEST(neuron_ls_is_asked_for_a_worker_that_holds_a_device_and_rarely)
 	ck_assert_str_eq(id.worker, "4-7,12-15");
 	ck_assert(str_eq(label("neuron_devices"), STR("1,3")));
 	for (int i = 0; i < 9; i++) { /* known: every ten minutes; unknown: every minute */
-		identities_read(ids, &id, &w, "", "", (int64_t)i * NS_PER_MIN);
+		identities_read(ids, &id, &w, &(struct identity_section){ "", "", "" }, (int64_t)i * NS_PER_MIN);
 		clock_sleep_ns(10 * NS_PER_MS);
 		identities_look(ids);
 	}
@@ -318,7 +330,7 @@ START_TEST(neuron_ls_is_asked_for_a_worker_that_holds_a_device_and_rarely)
 	}
 	snprintf(w.worker, sizeof(w.worker), "3");
 	w.pid = 11;
-	identities_read(ids, &id, &w, "", "", 3 * NS_PER_S);
+	identities_read(ids, &id, &w, &(struct identity_section){ "", "", "" }, 3 * NS_PER_S);
 	ck_assert_str_eq(id.worker, "3");
 	ck_assert_str_eq(id.devices, "0");
 	ck_assert_str_eq(id.cores, ""); /* another process holds the device, too */
@@ -338,7 +350,7 @@ START_TEST(a_neuron_ls_that_fails_is_no_harm)
 	w.owns_device = true;
 	ids = identities_new(&cf);
 	for (int i = 0; i < 20; i++) {
-		identities_read(ids, &id, &w, "s", "", NS_PER_S);
+		identities_read(ids, &id, &w, &(struct identity_section){ "s", "", "" }, NS_PER_S);
 		clock_sleep_ns(10 * NS_PER_MS);
 		identities_look(ids);
 	}
@@ -357,6 +369,7 @@ Suite *suite_identity(void)
 	tcase_add_loop_test(tc, a_cgroup_tells_pod_and_container, 0, COUNT(cgroups));
 	tcase_add_loop_test(tc, labels_are_read_with_their_quotes, 0, COUNT(labels));
 	tcase_add_test(tc, a_pod_names_service_and_deploy_where_nobody_else_does);
+	tcase_add_test(tc, of_a_process_that_was_not_read_no_pod_is_asked);
 	tcase_add_test(tc, annotations_are_asked_after_labels);
 	tcase_add_test(tc, a_link_in_a_container_reads_nothing_of_the_host);
 	tcase_add_test(tc, an_absolute_link_of_a_container_is_its_own);
