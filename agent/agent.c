@@ -232,7 +232,7 @@ static int open_watch(struct agent *a, struct source *out, struct err *e)
 
 static int open_sessions(struct agent *a, struct source *out, struct err *e)
 {
-	return session_source_open(out, &a->conf, NULL, "/proc", e);
+	return session_source_open(out, &a->conf, a->identities, "/proc", e);
 }
 
 enum {

@@ -181,7 +181,9 @@ static enum exec_end end_of_harvest(const struct exec_run *r)
 		return EXEC_BAD;
 	if (b.empty > 0)
 		return EXEC_EMPTY;
-	return decode_trouble(harvest_sum(r->harvest)) != DECODE_TAKEN ? EXEC_UNDECODED : EXEC_NOTHING;
+	if (decode_trouble(harvest_sum(r->harvest)) != DECODE_TAKEN)
+		return EXEC_UNDECODED;
+	return r->adopted ? EXEC_TAKEN : EXEC_NOTHING; /* adopted: all of it was durable before */
 }
 
 static void judge_harvest(struct exec *x, struct exec_run *r)

@@ -359,6 +359,7 @@ bool exec_run_adopt(struct exec_run *r, const char *dir)
 	       str_copy_to(str_split(&rest, '\n'), r->deploy, sizeof(r->deploy)) &&
 	       str_copy_to(str_split(&rest, '\n'), r->worker, sizeof(r->worker));
 	buf_fini(&b);
+	r->adopted = true;
 	r->phase = good ? EXEC_HARVEST : EXEC_CLEANING;
 	r->end = good ? EXEC_TAKEN : EXEC_LOST;
 	return good;

@@ -48,7 +48,8 @@ struct exec_run {
 	const struct exec_shared *shared;
 	const struct exec_command_conf *command;
 	enum exec_phase phase;
-	bool out; /* a thread has it */
+	bool out;     /* a thread has it */
+	bool adopted; /* an earlier agent's */
 	uint64_t id, order;
 	char dir[PATH_MAX - 512]; /* of this run */
 	pid_t pid;		  /* 0: of none */

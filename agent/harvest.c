@@ -248,7 +248,9 @@ static void take_session(struct maker *m, const struct session *s, size_t index)
 
 	buf_init(&note, 4096);
 	if (m->set->decode != NULL && snprintf(dir, sizeof(dir), "%s/decoded-%zu", m->work_dir, index) < PATH_MAX) {
-		if (!read_note(m, dir, &note, &version, &with_system)) {
+		if (read_note(m, dir, &note, &version, &with_system)) {
+			m->h->sum.decoded_before++;
+		} else {
 			decode(m, s, dir);
 			read_note(m, dir, &note, &version, &with_system);
 		}

@@ -30,6 +30,7 @@ struct harvest_settings {
 /* How a harvest went before any trace was read. */
 struct harvest_sum {
 	size_t traces, sessions;
+	size_t decoded_before; /* sessions that were decoded before we were killed: what is missing of them is durable */
 	size_t decode_ends[DECODE_ENDS];
 	char why[480]; /* of the last session that was not decoded, or the file that was none; empty */
 	char version[DECODE_VERSION_TEXT];

@@ -1,10 +1,11 @@
 #include "agent/session_source.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/errand.h"
@@ -25,7 +26,7 @@ _Static_assert(HARVEST_FILES_MAX < 1 << KEY_SHIFT, "a harvest's key fits into it
 
 #define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
 
-static const int64_t look_every_ns = NS_PER_S, again_ns = 10 * NS_PER_MIN;
+static const int64_t look_every_ns = NS_PER_S, again_ns = 10 * NS_PER_MIN, empty_ns = NS_PER_DAY;
 
 enum state { CHANGING, DECODING, READING, ENDING };
 
@@ -130,18 +131,6 @@ static int put_aside(const struct folder_session *f, struct err *e)
 	return rc;
 }
 
-/* The folder of its process, when it was the last session in it. */
-static void remove_parent(const struct folder_session *f)
-{
-	const struct watch_conf *wc = agent_conf_watch(f->from->conf, f->folder);
-	char parent[PATH_MAX];
-
-	snprintf(parent, sizeof(parent), "%s", f->session.dir);
-	*strrchr(parent, '/') = '\0';
-	if (strcmp(parent, wc->dir) != 0 && strstr(parent, "_pid_") != NULL)
-		rmdir(parent);
-}
-
 static void do_end(struct folder_session *f)
 {
 	const struct watch_conf *wc = agent_conf_watch(f->from->conf, f->folder);
@@ -153,10 +142,8 @@ static void do_end(struct folder_session *f)
 	else
 		rc = put_aside(f, &e);
 	crash_point("session.ended");
-	if (rc == OK) {
-		remove_parent(f);
+	if (rc == OK)
 		rc = tree_remove(f->work_dir, &e);
-	}
 	snprintf(f->why, sizeof(f->why), "%s", rc < 0 ? e.text : "");
 }
 
@@ -251,7 +238,23 @@ static void remove_leftovers(const struct session_source *s)
 		closedir(d);
 }
 
-static void scan(struct session_source *s, int64_t now_ns)
+/* The folders of processes, long after their last session: a process that still runs may be about to make one in it. */
+static void remove_empty(const char *dir, int64_t wall_ns)
+{
+	DIR *d = opendir(dir);
+
+	for (struct dirent *ent; d != NULL && (ent = readdir(d)) != NULL;) {
+		struct stat st;
+
+		if (strstr(ent->d_name, "_pid_") != NULL && fstatat(dirfd(d), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISDIR(st.st_mode) && wall_ns - st.st_mtim.tv_sec * NS_PER_S > empty_ns)
+			unlinkat(dirfd(d), ent->d_name, AT_REMOVEDIR); /* fails where it is not empty */
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+static void scan(struct session_source *s, int64_t now_ns, int64_t wall_ns)
 {
 	for (size_t i = 0; i < s->conf->watch.n; i++) {
 		const struct watch_conf *wc = agent_conf_watch(s->conf, i);
@@ -264,6 +267,7 @@ static void scan(struct session_source *s, int64_t now_ns)
 			if (!is_ours(wc, found->dir))
 				seen(s, i, found, now_ns);
 		vec_fini(&all);
+		remove_empty(wc->dir, wall_ns);
 	}
 	if (!s->scanned)
 		remove_leftovers(s);
@@ -382,7 +386,8 @@ static void end_session(struct session_source *s, struct folder_session *f, int6
 		say(f, "empty", "", "no ops in it: was there work in the window");
 	else if (b.kept > 0)
 		say(f, "taken", "", NULL);
-	f->good = b.kept > 0 || b.empty > 0 || trouble == DECODE_NOTHING;
+	f->good = b.kept > 0 || b.empty > 0 || trouble == DECODE_NOTHING ||
+		  (b.bad == 0 && harvest_sum(f->harvest)->decoded_before > 0);
 	harvest_free(f->harvest);
 	f->harvest = NULL;
 	if (!give(s, f, ENDING))
@@ -443,10 +448,9 @@ static void on_look(void *self, int64_t now_ns, int64_t wall_ns)
 {
 	struct session_source *s = own(self);
 
-	(void)wall_ns;
 	fetch(s, now_ns);
 	if (now_ns >= s->scan_ns)
-		scan(s, now_ns);
+		scan(s, now_ns, wall_ns);
 	for (size_t i = s->known.n; i-- > 0;) { /* backwards: the last one takes the place of one that is dropped */
 		struct folder_session *f = s->known.v[i];
 

@@ -26,3 +26,6 @@ EXTRA_DIST += tests/system/long.test
 
 TESTS += tests/system/kernels.test
 EXTRA_DIST += tests/system/kernels.test
+
+TESTS += tests/system/exec.test
+EXTRA_DIST += tests/system/exec.test
