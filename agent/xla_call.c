@@ -8,6 +8,8 @@
 #include "net/grpc_client.h"
 
 static const int64_t connect_ns = 2 * NS_PER_S;
+/* A process that ends shuts its server down first: so long may it take to be gone. */
+static const int64_t dying_ns = 3 * NS_PER_S, dying_step_ns = 100 * NS_PER_MS;
 
 static void say(struct xla_call *c, const char *why)
 {
@@ -99,10 +101,18 @@ static enum xla_end ask(struct xla_call *c, const struct thread *t)
 }
 
 /* Whatever went wrong, it is explained when the process is no more. */
-static bool has_died(const struct xla_call *c, enum xla_end end)
+static bool has_died(const struct xla_call *c, struct thread *t)
 {
-	return (end == XLA_REFUSED || end == XLA_BROKEN || end == XLA_WRONG || end == XLA_TIMEOUT) && c->job.known &&
-	       !worker_lives(&c->job.who, c->proc);
+	bool lives = true;
+
+	if (!c->job.known || (c->end != XLA_REFUSED && c->end != XLA_BROKEN && c->end != XLA_WRONG && c->end != XLA_TIMEOUT))
+		return false;
+	for (int64_t waited = 0; waited <= dying_ns; waited += dying_step_ns) {
+		lives = worker_lives(&c->job.who, c->proc);
+		if (!lives || c->end != XLA_BROKEN || thread_sleep(t, dying_step_ns))
+			break;
+	}
+	return !lives;
 }
 
 static uid_t user_of(const struct xla_call *c)
@@ -135,7 +145,7 @@ static void let_go(struct xla_call *c)
 		log_warn("xla.stuck", "dir=\"%s\" err=\"%s\" action=\"tried again\"", c->dir, e.text);
 }
 
-void xla_call_do(struct xla_call *c, const struct thread *t)
+void xla_call_do(struct xla_call *c, struct thread *t)
 {
 	struct err e = { 0 };
 
@@ -147,7 +157,7 @@ void xla_call_do(struct xla_call *c, const struct thread *t)
 		if (c->end == XLA_TAKEN)
 			c->end = take(c);
 	}
-	if (has_died(c, c->end))
+	if (has_died(c, t))
 		c->end = XLA_DIED;
 	if (c->end != XLA_TAKEN)
 		let_go(c);

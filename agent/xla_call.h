@@ -24,7 +24,7 @@ struct xla_call {
 	struct watch_file file;
 };
 
-void xla_call_do(struct xla_call *c, const struct thread *t);
+void xla_call_do(struct xla_call *c, struct thread *t);
 void xla_call_fini(struct xla_call *c); /* the folder goes */
 
 #endif

@@ -86,8 +86,10 @@ static int take_status(const struct http_answer *an, struct grpc_answer *out, st
 		return err_set(e, E_FORMAT, "HTTP status %d, want 200", an->status);
 	if (!str_has_prefix(str_of(an->content_type), STR("application/grpc")))
 		return err_set(e, E_FORMAT, "content-type \"%s\", want application/grpc", an->content_type);
-	if (!last_field(buf_view(&an->fields), STR("grpc-status"), &value))
-		return err_set(e, E_FORMAT, "the answer ended without a grpc-status");
+	if (!last_field(buf_view(&an->fields), STR("grpc-status"), &value)) {
+		out->failure = HTTP_BROKEN; /* a server that is shut down hangs up like this */
+		return err_set(e, E_NET, "the answer ended without a grpc-status");
+	}
 	if (str_to_u64(value, &status) < 0 || status > STATUS_MAX)
 		return err_set(e, E_FORMAT, "grpc-status \"%.*s\": want a number", STR_ARG(str_upto(value, 40)));
 	if (last_field(buf_view(&an->fields), STR("grpc-message"), &text))
@@ -102,7 +104,7 @@ static int take_answer(const struct http_answer *an, struct grpc_answer *out, st
 
 	if (rc == OK && out->status == GRPC_OK)
 		rc = take_frame(buf_view(&an->body), &out->message, e);
-	if (rc < 0)
+	if (rc < 0 && out->failure == HTTP_ANSWERED)
 		out->failure = HTTP_STRANGE;
 	return rc;
 }

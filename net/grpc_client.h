@@ -32,7 +32,7 @@ struct grpc_ask {
 };
 
 struct grpc_answer {
-	enum http_failure failure; /* HTTP_STRANGE also where it was HTTP but no gRPC */
+	enum http_failure failure; /* HTTP_STRANGE also where it was HTTP but no gRPC, HTTP_BROKEN where no status came */
 	int status;		   /* with HTTP_ANSWERED */
 	char text[400];		   /* grpc-message, decoded, without control characters */
 	struct buf message;	   /* empty unless the status is GRPC_OK */

@@ -106,7 +106,7 @@ static const struct {
 	int rc;
 } bad[] = {
 	{ "no trailers", "without a grpc-status", { .http_status = "200", .content_type = "application/grpc" }, { NULL, 0 },
-		HTTP_STRANGE, E_FORMAT },
+		HTTP_BROKEN, E_NET },
 	{ "HTTP status", "HTTP status 404", { .http_status = "404", .content_type = "application/grpc", .status = "0" }, { NULL, 0 },
 		HTTP_STRANGE, E_FORMAT },
 	{ "a web page", "content-type \"text/html\"", { .http_status = "200", .content_type = "text/html", .status = "0" },
