@@ -22,11 +22,11 @@
 #include "net/grpc_client.h"
 
 #define XLA_MAGIC UINT32_C(0x786c6131)
-#define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
+#define NO_SIDE ".none" /* keep_copy wants a name of what stands beside the file; nothing does */
 
-enum { WINDOWS_MAX = XLA_JOBS_MAX, PLACES_MAX = 256 };
+enum { WINDOWS_MAX = XLA_JOBS_MAX, PLACES_MAX = 256, BAD_FILE_MAX = 32 << 20 /* copied while the loop waits */ };
 
-static const int64_t tell_every_ns = 5 * NS_PER_S, sweep_every_ns = NS_PER_MIN, window_max_ns = NS_PER_MIN;
+static const int64_t tell_every_ns = 5 * NS_PER_S, sweep_every_ns = NS_PER_MIN / 2, window_max_ns = NS_PER_MIN;
 
 static const struct {
 	const char *word, *cure; /* NULL: nothing is wrong */
@@ -48,8 +48,7 @@ static const struct {
 		"files under xla.dir; run the agent with hostPID, as root or with CAP_SYS_PTRACE" },
 	[XLA_FOREIGN] = { "foreign", "what stands in the trace's place is no file of the job's user, and was removed" },
 	[XLA_TOO_LARGE] = { "too_large", "removed unread; lower capture.duration, or raise xla.max_file" },
-	[XLA_BAD] = { "bad", "the trace cannot be read; it is in the agent's folder of bad traces, or, where that is on another "
-		"file system, removed" },
+	[XLA_BAD] = { "bad", "the trace cannot be read; it is in the agent's folder of bad traces" },
 	[XLA_DIED] = { "died", "the process ended before its window did" },
 	[XLA_STOPPED] = { "stopped", NULL },
 };
@@ -192,7 +191,8 @@ static void name_job(const struct xla *x, struct known *k, int64_t now_ns)
 		.worker = its->worker == NULL ? "" : its->worker,
 	};
 
-	identities_read(x->identities, &k->id, &k->job.who, &section, now_ns);
+	/* without a process there are no files of its own to look into */
+	identities_read(k->job.known ? x->identities : NULL, &k->id, &k->job.who, &section, now_ns);
 }
 
 static struct known *find_known(const struct xla *x, const char *address)
@@ -488,10 +488,12 @@ static struct window_call *take_back(struct xla *x, uint64_t key)
 
 static void put_aside(struct xla *x, const struct window_call *w)
 {
+	char name[XLA_FOLDER_RANDOM + XLA_HOST + sizeof(XLA_FILE)];
 	struct err e = { 0 };
 
-	if (keep_move(w->call.file.path, x->bad_dir, NO_SIDE, &e) < 0)
-		log_debug("xla.not-kept", "err=\"%s\"", e.text);
+	snprintf(name, sizeof(name), "%s-%s" XLA_FILE, w->call.folder.session, w->call.host);
+	if (keep_copy(w->call.file.path, x->bad_dir, name, NO_SIDE, BAD_FILE_MAX, &e) < 0)
+		log_warn("xla.not-kept", "dir=\"%s\" err=\"%s\"", x->bad_dir, e.text);
 	else
 		keep_trim(x->bad_dir, x->keep_files);
 }
