@@ -70,7 +70,8 @@ static const struct opt opts[] = {
 	{ .name = "steps", .type = OPT_FLAG, .offset = offsetof(struct answers, steps),
 		.help = "Instead of ops a row a step: wall time, how long devices were busy and how long they waited between "
 			"executions (added up over devices), launches, and the ops that took most. Steps are "
-			"ProfilerStep#N, or else end where the optimizer's step ends." },
+			"ProfilerStep#N or what has a step_num, else end where the optimizer's step ends, or else begin where the tokens "
+			"are looked up." },
 	{ .name = "explain", .type = OPT_FLAG, .offset = offsetof(struct answers, explain),
 		.help = "Say at length, on standard error, what was lost or odd: how often, where first, the bytes there, and "
 			"what helps." },

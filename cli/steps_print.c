@@ -129,7 +129,7 @@ static size_t longest(const struct step_table *st)
 }
 
 static const char *const from_sentences[] = {
-	[STEPS_NONE] = "The trace marks no steps: it has neither ProfilerStep#N nor an optimizer's step.\n",
+	[STEPS_NONE] = "The trace marks no steps: it has neither ProfilerStep#N nor a clear rhythm of an optimizer's steps or of token lookups.\n",
 	[STEPS_MARKER] = "",
 	[STEPS_EXECUTIONS] = "",
 	[STEPS_OPTIMIZER] = "The trace has no ProfilerStep#N: a step ends where the optimizer's does.\n",

@@ -222,12 +222,16 @@ void trace_fini(struct trace *t)
 	arena_fini(&t->arena);
 }
 
-void trace_note_step(struct trace *t, const struct trace_event *ev)
+bool trace_note_step(struct trace *t, const struct trace_event *ev)
 {
-	struct trace_step *s = event_is_step(t, ev) ? vec_push(&t->steps) : NULL;
+	struct trace_step *s;
 
+	if (!event_is_step(t, ev))
+		return true;
+	s = vec_push(&t->steps);
 	if (s != NULL)
 		*s = (struct trace_step){ ev->start_ns, ev->dur_ns, t->names.step };
+	return s != NULL;
 }
 
 static bool pid_room(struct trace *t)

@@ -144,7 +144,7 @@ struct trace_alloc { /* bytes taken, below 0 where they are given back; see trac
 VEC(trace_allocs, struct trace_alloc);
 VEC(trace_ids, uint32_t);
 
-struct trace_step { /* a ProfilerStep#N of the host: its event has no room for N */
+struct trace_step { /* a ProfilerStep#N of the host, or one with step_num: its event has no room for N */
 	int64_t start_ns, dur_ns, number; /* -1: not known */
 };
 enum { TRACE_STEPS_MAX = 1 << 20 }; /* further ones have no number */
@@ -197,8 +197,8 @@ static inline uint8_t trace_name_flags(const struct trace *t, uint32_t name)
 /* The shapes of an event's inputs as JSON with ", " between the items; "[]" where there are none or nobody asked. */
 struct str trace_dims(const struct trace *t, const struct trace_event *ev);
 
-/* Remembers the number of the step that was just kept, where ev is one. */
-void trace_note_step(struct trace *t, const struct trace_event *ev);
+/* Remembers the number of the step that was just kept, where ev is one. False where there is no room for it. */
+bool trace_note_step(struct trace *t, const struct trace_event *ev);
 
 /* The thread of (pid, tid), both as they stand in the file; INTERN_NONE at the ceiling. */
 uint32_t trace_thread(struct trace *t, struct str pid, struct str tid);

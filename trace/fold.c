@@ -223,6 +223,7 @@ static int find_steps(struct fold *f, struct err *e)
 
 	f->w->steps = found.n;
 	f->w->steps_from = found.from;
+	rhythm_fini(&found);
 	return rc;
 }
 

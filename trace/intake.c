@@ -498,6 +498,6 @@ void intake_finish(struct intake *in)
 	}
 	if ((in->trace->want & TRACE_DELAYS) && intake_seen(in, M_CORRELATION) && in->correlation != 0)
 		note_delay(in, ev);
-	if (trace_name_flags(in->trace, ev->name) & NAME_STEP)
-		trace_note_step(in->trace, ev);
+	if ((trace_name_flags(in->trace, ev->name) & NAME_STEP) && !trace_note_step(in->trace, ev))
+		intake_lose(in, TRACE_TOO_MANY);
 }

@@ -1,5 +1,6 @@
 #include "trace/rhythm.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -86,7 +87,7 @@ static bool are_alike(const int64_t *gap, size_t n)
 
 /* gap: sorted. Gaps between rounds are far above those inside, and hold nearly all the time: the round of a slow one now
  * and then does not. */
-static uint64_t rounds_by_gap(const int64_t *start_ns, size_t n, const int64_t *gap)
+static uint64_t rounds_by_gap(const int64_t *start_ns, size_t n, const int64_t *gap, int64_t *part_ns)
 {
 	for (size_t i = n - 2; i > 0; i--) {
 		uint64_t rounds;
@@ -96,23 +97,26 @@ static uint64_t rounds_by_gap(const int64_t *start_ns, size_t n, const int64_t *
 		if (10 * sum_of(gap + i, n - 1 - i) < MANY_OF_TEN * sum_of(gap, n - 1))
 			continue;
 		rounds = equal_rounds(start_ns, n, gap[i]);
+		*part_ns = gap[i];
 		if (rounds > 0)
 			return rounds;
 	}
+	*part_ns = 0;
 	return are_alike(gap, n - 1) ? n : 0;
 }
 
-uint64_t rhythm_rounds(const int64_t *start_ns, size_t n, int64_t dur_ns, int64_t *scratch)
+uint64_t rhythm_rounds(const int64_t *start_ns, size_t n, int64_t dur_ns, int64_t *scratch, int64_t *part_ns)
 {
 	uint64_t rounds;
 	double round_ns;
 
+	*part_ns = 0;
 	if (n < 2)
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		scratch[i - 1] = ns_sub(start_ns[i], start_ns[i - 1]);
 	qsort(scratch, n - 1, sizeof(*scratch), by_time);
-	rounds = rounds_by_gap(start_ns, n, scratch);
+	rounds = rounds_by_gap(start_ns, n, scratch, part_ns);
 	if (rounds < 2)
 		return 0;
 	round_ns = (double)ns_sub(start_ns[n - 1], start_ns[0]) / (double)(rounds - 1);
@@ -178,35 +182,92 @@ static size_t outer_starts(const struct call *c, size_t n, int64_t *start_ns)
 	return kept;
 }
 
-static void weigh(struct rhythm *out, enum steps_from sort, uint64_t rounds)
+/* The calls that the steps were found by: size of them from at on. */
+struct found {
+	size_t at, size;
+	int64_t part_ns;
+};
+
+static bool is_better(const struct rhythm *now, enum steps_from sort, uint64_t rounds)
 {
 	if (rounds < (sort == STEPS_OPTIMIZER ? CALLS_OPTIMIZER : ROUNDS_ANCHOR))
-		return;
-	if (out->from == STEPS_OPTIMIZER && sort != STEPS_OPTIMIZER)
-		return;
-	if (out->from == sort && rounds <= out->n)
-		return;
-	*out = (struct rhythm){ rounds, sort };
+		return false;
+	if (now->from == STEPS_OPTIMIZER && sort != STEPS_OPTIMIZER)
+		return false;
+	return now->from != sort || rounds > now->n;
 }
 
-static int find_in(const struct call_list *calls, const uint8_t *sorts, int64_t dur_ns, struct rhythm *out, struct err *e)
+/* Room for the starts of all calls twice: starts and scratch. */
+static void find_in(const struct call_list *calls, const uint8_t *sorts, int64_t dur_ns, int64_t *start_ns,
+	struct rhythm *out, struct found *found)
 {
-	int64_t *start_ns = mem_try(2 * calls->n * sizeof(*start_ns));
 	size_t end;
 
-	if (start_ns == NULL)
-		return err_set(e, E_NOMEM, "no memory for %zu calls that may be steps", calls->n);
 	for (size_t at = 0; at < calls->n; at = end) {
 		const struct call *c = &calls->v[at];
+		const enum steps_from sort = (enum steps_from)sorts[c->name];
+		uint64_t rounds;
+		int64_t part_ns;
 		size_t n;
 
 		for (end = at; end < calls->n && calls->v[end].name == c->name && calls->v[end].thread == c->thread;)
 			end++;
 		n = outer_starts(c, end - at, start_ns);
-		weigh(out, (enum steps_from)sorts[c->name], rhythm_rounds(start_ns, n, dur_ns, start_ns + calls->n));
+		rounds = rhythm_rounds(start_ns, n, dur_ns, start_ns + calls->n, &part_ns);
+		if (!is_better(out, sort, rounds))
+			continue;
+		*out = (struct rhythm){ .n = rounds, .from = sort };
+		*found = (struct found){ at, end - at, part_ns };
+	}
+}
+
+/* Where each round starts, or ends. start_ns: room for all of them. */
+static void put_edges(const struct call *c, const struct found *found, int64_t *start_ns, struct rhythm *out)
+{
+	size_t n = outer_starts(c, found->size, start_ns), edges = 0, call = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool first = i == 0 || ns_sub(start_ns[i], start_ns[i - 1]) >= found->part_ns;
+		int64_t end_ns;
+
+		while (call < found->size && c[call].start_ns < start_ns[i])
+			call++;
+		end_ns = c[call].end_ns; /* of the outer one of those that start together: the longest comes first */
+		edges += first;
+		if (edges > out->n)
+			break;
+		if (out->from == STEPS_OPTIMIZER || first)
+			out->edge_ns[edges - 1] = out->from == STEPS_OPTIMIZER ? end_ns : start_ns[i];
+	}
+}
+
+static int find_edges(const struct call_list *calls, const uint8_t *sorts, int64_t dur_ns, struct rhythm *out,
+	struct err *e)
+{
+	int64_t *start_ns = mem_try(2 * calls->n * sizeof(*start_ns));
+	struct found found = { 0 };
+	int rc = OK;
+
+	if (start_ns == NULL)
+		return err_set(e, E_NOMEM, "no memory for %zu calls that may be steps", calls->n);
+	find_in(calls, sorts, dur_ns, start_ns, out, &found);
+	if (out->n > 0) {
+		out->edge_ns = mem_try(out->n * sizeof(*out->edge_ns));
+		if (out->edge_ns == NULL)
+			rc = err_set(e, E_NOMEM, "no memory for %" PRIu64 " steps", out->n);
+		else
+			put_edges(calls->v + found.at, &found, start_ns, out);
 	}
 	mem_free(start_ns);
-	return OK;
+	return rc;
+}
+
+void rhythm_fini(struct rhythm *r)
+{
+	if (r == NULL)
+		return;
+	mem_free(r->edge_ns);
+	*r = (struct rhythm){ 0, STEPS_NONE, NULL };
 }
 
 int rhythm_find(const struct trace *t, int64_t dur_ns, struct rhythm *out, struct err *e)
@@ -216,14 +277,16 @@ int rhythm_find(const struct trace *t, int64_t dur_ns, struct rhythm *out, struc
 	struct call_list calls = VEC_INIT(CALLS_MAX);
 	int rc;
 
-	*out = (struct rhythm){ 0, STEPS_NONE };
+	*out = (struct rhythm){ 0, STEPS_NONE, NULL };
 	if (sorts == NULL)
 		return err_set(e, E_NOMEM, "no memory for %zu names", names);
 	for (size_t i = 0; i < names; i++)
 		sorts[i] = (uint8_t)sort_of(trace_name(t, (uint32_t)i));
 	rc = collect(t, sorts, &calls, e);
 	if (rc == OK && calls.n > 0)
-		rc = find_in(&calls, sorts, dur_ns, out, e);
+		rc = find_edges(&calls, sorts, dur_ns, out, e);
+	if (rc < 0)
+		rhythm_fini(out);
 	vec_fini(&calls);
 	mem_free(sorts);
 	return rc;

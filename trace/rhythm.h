@@ -16,12 +16,16 @@
 struct rhythm {
 	uint64_t n;
 	enum steps_from from; /* STEPS_OPTIMIZER, STEPS_ANCHOR, or STEPS_NONE and n is 0 */
+	int64_t *edge_ns;     /* of each step, in order, owned: where its last optimizer's step ends; where its first lookup
+				 starts */
 };
 
 /* dur_ns: of the whole trace. E_NOMEM. */
 int rhythm_find(const struct trace *t, int64_t dur_ns, struct rhythm *out, struct err *e) MUST_USE;
+void rhythm_fini(struct rhythm *r);
 
-/* The rounds of calls that start at these times, in order; 0 where that is not clear. scratch: n times. */
-uint64_t rhythm_rounds(const int64_t *start_ns, size_t n, int64_t dur_ns, int64_t *scratch);
+/* The rounds of calls that start at these times, in order; 0 where that is not clear. scratch: n times. *part_ns: a gap
+ * that is at least as long parts one round from the next; 0 where each call is a round. */
+uint64_t rhythm_rounds(const int64_t *start_ns, size_t n, int64_t dur_ns, int64_t *scratch, int64_t *part_ns);
 
 #endif

@@ -1,15 +1,16 @@
 #include "trace/steps.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "trace/busy.h"
+#include "trace/rhythm.h"
 #include "trace/shares.h"
 
 struct steps {
 	const struct trace *t;
 	struct step_table table;
+	int64_t dur_ns; /* of the trace */
 	int64_t *reach; /* of each step: the last end of it and those before it */
 	struct shares shares; /* by step and name */
 	int64_t busy_until_ns; /* of the device that busy_each is at */
@@ -52,58 +53,40 @@ static void add_marked(struct steps *s)
 		s->table.from = STEPS_MARKER;
 }
 
-static bool is_optimizer(const struct trace *t, const struct trace_event *ev)
+/* An edge of the optimizer ends a step, the first of which begins with the trace; one of an op begins a step, the last of
+ * which ends with the trace. */
+static void add_found(struct steps *s)
 {
-	return ev->cat == CAT_USER_ANNOTATION && str_has_prefix(trace_name(t, ev->name), STR("Optimizer.step#"));
-}
+	const int64_t last_ns = ns_add(s->table.first_ns, s->dur_ns);
+	struct rhythm found;
+	struct err e = { 0 };
 
-/* The name of the optimizer that is called most, or INTERN_NONE. */
-static uint32_t main_optimizer(struct steps *s)
-{
-	size_t bytes = (intern_count(&s->t->names.intern) + 1) * sizeof(uint32_t);
-	uint32_t *calls = mem_try(bytes), best = INTERN_NONE;
+	if (rhythm_find(s->t, s->dur_ns, &found, &e) < 0)
+		s->full = true;
+	for (uint64_t i = 0; i < found.n; i++) {
+		int64_t from_ns = found.edge_ns[i], to_ns = i + 1 < found.n ? found.edge_ns[i + 1] : last_ns;
 
-	s->full |= calls == NULL;
-	if (calls == NULL)
-		return INTERN_NONE;
-	memset(calls, 0, bytes);
-	vec_each(ev, &s->t->events)
-		if (is_optimizer(s->t, ev) && (++calls[ev->name], best == INTERN_NONE || calls[ev->name] > calls[best]))
-			best = ev->name;
-	mem_free(calls);
-	return best;
-}
-
-/* For the time being a row's start is the end of an optimizer's step; in order, ends become the steps between them. */
-static void add_optimized(struct steps *s)
-{
-	uint32_t name = main_optimizer(s);
-	int64_t from_ns = s->table.first_ns;
-
-	if (name == INTERN_NONE)
-		return;
-	vec_each(ev, &s->t->events)
-		if (ev->name == name && is_optimizer(s->t, ev))
-			add_row(s, -1, event_end_ns(ev), 0);
-	if (s->table.rows.n > 0)
-		qsort(s->table.rows.v, s->table.rows.n, sizeof(*s->table.rows.v), compare_starts);
-	vec_each(row, &s->table.rows) {
-		int64_t to_ns = row->start_ns;
-
-		row->start_ns = from_ns;
-		row->wall_ns = ns_sub(to_ns, from_ns);
-		from_ns = to_ns;
+		if (found.from == STEPS_OPTIMIZER) {
+			from_ns = i > 0 ? found.edge_ns[i - 1] : s->table.first_ns;
+			to_ns = found.edge_ns[i];
+		}
+		add_row(s, -1, from_ns, ns_sub(to_ns, from_ns));
 	}
-	s->table.from = STEPS_OPTIMIZER;
+	s->table.from = found.from;
+	rhythm_fini(&found);
 }
 
 static void look_over(struct steps *s)
 {
+	int64_t last_ns = INT64_MIN;
+
 	s->table.first_ns = INT64_MAX;
 	vec_each(ev, &s->t->events) {
 		s->table.first_ns = ev->start_ns < s->table.first_ns ? ev->start_ns : s->table.first_ns;
+		last_ns = event_end_ns(ev) > last_ns ? event_end_ns(ev) : last_ns;
 		s->table.has_device |= event_info(ev)->executes;
 	}
+	s->dur_ns = s->t->events.n > 0 ? ns_sub(last_ns, s->table.first_ns) : 0;
 }
 
 static int64_t end_of(const struct step_row *r)
@@ -139,7 +122,7 @@ struct steps *steps_new(const struct trace *t)
 	look_over(s);
 	add_marked(s);
 	if (s->table.rows.n == 0)
-		add_optimized(s);
+		add_found(s);
 	if (s->table.rows.n > 0)
 		qsort(s->table.rows.v, s->table.rows.n, sizeof(*s->table.rows.v), compare_starts);
 	measure_reach(s);
@@ -255,7 +238,7 @@ static bool is_launch(const struct steps *s, const struct keyavg_call *c)
 {
 	const struct event_cat_info *info = event_info(c->ev);
 
-	return s->table.has_device ? info->executes && info->kind == OP_KERNEL : c->launches;
+	return s->table.has_device ? info->executes && (info->kind == OP_KERNEL || info->kind == OP_HLO) : c->launches;
 }
 
 void steps_add(void *arg, const struct keyavg_call *c)

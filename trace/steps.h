@@ -1,8 +1,9 @@
 /* steps.h — the steps of a trace one by one: how long, how busy the device was, what it launched, what took longest.
  *
- * A step is a ProfilerStep#N of the host. Where there is none, as in windows on demand, it is the time from one end of
- * the optimizer's step to its next end, of the optimizer that is called most; the first begins with the trace, and what
- * comes behind the last is no step. Steps are in order of time.
+ * A step is a ProfilerStep#N of the host, or an event with step_num. Where there is none, as in windows on demand, steps
+ * are those of the window (trace/rhythm.h): from one end of the optimizer's step to its next end, where the first begins
+ * with the trace and what comes behind the last is no step; or from one lookup of the tokens to the next, where the last
+ * ends with the trace and what comes before the first is no step. Steps are in order of time.
  *
  * device busy	the part of the step in which a device worked, added up over the devices
  * gap		the part of the step that lies between two executions of a device, added up over the devices: waiting

@@ -314,6 +314,11 @@ void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *r
 	out->cat = (unsigned)cat_of(sort) & 15;
 	if (h != NULL)
 		count_hlo(t->xla, h, out->dur_ns);
+	if (sort != STEP)
+		return;
+	t->names.step = ev->step;
+	if (!trace_note_step(t, out))
+		trace_report_add(report, TRACE_TOO_MANY, 1, ev->offset);
 }
 
 /* ---- executions and identities */

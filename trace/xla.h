@@ -48,6 +48,7 @@ struct xla_event {
 	struct str hlo_op, hlo_module; /* p is NULL where there is none */
 	bool has_program, has_run, has_ordinal, has_step;
 	uint64_t program, run, ordinal;
+	int64_t step; /* step_num; -1 where it is no number */
 };
 
 /* A trace that is to become one of XLA. */

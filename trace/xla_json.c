@@ -213,6 +213,8 @@ static void take_timed(struct reader *r)
 	ev.program = ev.has_program ? number_of(r->v[PROGRAM]) : 0;
 	ev.run = ev.has_run ? number_of(r->v[RUN]) : 0;
 	ev.ordinal = ev.has_ordinal ? number_of(r->v[ORDINAL]) : 0;
+	if (!ev.has_step || json_i64(r->v[STEP], &ev.step) < 0 || ev.step < 0)
+		ev.step = -1;
 	xla_add(r->trace, &ev, r->t->report);
 }
 

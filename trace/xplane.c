@@ -484,6 +484,16 @@ static uint64_t stat_number(const struct plane *p, const struct stat *s)
 	return str_to_u64(text, &n) == OK ? n : hash64(text.p, text.n, 0);
 }
 
+/* A number that counts; -1 for any other. */
+static int64_t stat_count(const struct plane *p, const struct stat *s)
+{
+	int64_t n = (int64_t)s->value;
+
+	if (s->sort == STAT_U64 || s->sort == STAT_I64)
+		return n < 0 ? -1 : n;
+	return str_to_i64(stat_text(p, s), &n) < 0 || n < 0 ? -1 : n;
+}
+
 static void use_stat(const struct plane *p, enum known k, const struct stat *s, struct xla_event *ev)
 {
 	switch (k) {
@@ -501,7 +511,10 @@ static void use_stat(const struct plane *p, enum known k, const struct stat *s, 
 		ev->has_ordinal = true;
 		ev->ordinal = stat_number(p, s);
 		break;
-	case K_STEP: ev->has_step = true; break;
+	case K_STEP:
+		ev->has_step = true;
+		ev->step = stat_count(p, s);
+		break;
 	case KNOWN: break;
 	}
 }

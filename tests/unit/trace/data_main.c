@@ -359,6 +359,7 @@ static void check_steps(void)
 		text_fmt(title, sizeof(title), "steps of %s", unmarked[i].file);
 		text_fmt(why, sizeof(why), "%" PRIu64 " from %s %s", found.n, steps_from_name(found.from), e.text);
 		tap(rc == OK && found.n == unmarked[i].n && found.from == unmarked[i].from, title, why);
+		rhythm_fini(&found);
 	}
 }
 

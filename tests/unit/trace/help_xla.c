@@ -110,7 +110,7 @@ static void add_lines(struct buf *plane)
 	begin_line(&line, 7, "python");
 	for (uint64_t step = 0; step < 2; step++) {
 		buf_reset(&stats);
-		help_xplane_stat(&stats, S_STEP, 4, step);
+		help_xplane_stat(&stats, S_STEP, 4, step + 6182);
 		help_xplane_event(&line, M_STEP, step * 20000000, 10000000, &stats);
 		help_xplane_event(&line, M_CALL, step * 20000000 + 1000400, 2000300, NULL);
 	}
@@ -178,7 +178,8 @@ const char help_xspace_said[] = "Execute 0 0 2 4000 4000 0 0\n"
 				"train 0 1 2 16000 20000 0 0\n"
 				"module jit_step 2 6002\n"
 				"hlo jit_step add 2 2002\n"
-				"hlo jit_step dot.1.clone 2 4000\n";
+				"hlo jit_step dot.1.clone 2 4000\n"
+				"step 6182\nstep 6183\n";
 
 struct trace *help_xplane_read(struct str bytes, size_t block, struct trace_report *report)
 {
@@ -218,4 +219,6 @@ void help_xla_say(struct trace *t, struct buf *out)
 		buf_fmt(out, "hlo %.*s %.*s %" PRIu64 " %" PRId64 "\n", STR_ARG(xt.v[i].module),
 			STR_ARG(xt.v[i].op), xt.v[i].count, xt.v[i].total_ns);
 	xla_table_fini(&xt);
+	vec_each(step, &t->steps)
+		buf_fmt(out, "step %" PRId64 "\n", step->number);
 }

@@ -28,7 +28,7 @@ extern const char help_xspace_said[];
 struct trace *help_xplane_read(struct str bytes, size_t block, struct trace_report *report);
 
 /* "name device annotation calls …" lines of the table, then "module NAME executions device_ns", then
- * "hlo MODULE OP count total_ns". Uses the trace up. */
+ * "hlo MODULE OP count total_ns", then "step NUMBER". Uses the trace up. */
 void help_xla_say(struct trace *t, struct buf *out);
 
 #endif

@@ -1,5 +1,7 @@
 #include "trace/rhythm.h"
 
+#include <inttypes.h>
+
 #include "base/mem.h"
 #include "tests/unit/trace/help.h"
 
@@ -10,12 +12,12 @@ enum { CALLS_MAX = 64 };
 /* Rounds of calls with these gaps between them, ended by 0; the trace is so much longer. */
 static uint64_t rounds(const int64_t *gaps, int64_t more_ns)
 {
-	int64_t start_ns[CALLS_MAX] = { 1000 }, scratch[CALLS_MAX];
+	int64_t start_ns[CALLS_MAX] = { 1000 }, scratch[CALLS_MAX], part_ns;
 	size_t n = 1;
 
 	for (; gaps[n - 1] != 0; n++)
 		start_ns[n] = start_ns[n - 1] + gaps[n - 1];
-	return rhythm_rounds(start_ns, n, start_ns[n - 1] - start_ns[0] + more_ns, scratch);
+	return rhythm_rounds(start_ns, n, start_ns[n - 1] - start_ns[0] + more_ns, scratch, &part_ns);
 }
 
 #define GAPS(...) (const int64_t[]){ __VA_ARGS__, 0 }
@@ -76,8 +78,10 @@ static void over(void)
 	buf_fini(&b);
 }
 
-static void expect(uint64_t n, enum steps_from from, int64_t dur_us)
+/* edges: in microseconds, "0 100 200 "; NULL: any. */
+static void expect_edges(uint64_t n, enum steps_from from, int64_t dur_us, const char *edges)
 {
+	struct buf text;
 	struct rhythm found;
 	struct err e = { 0 };
 	struct trace *t;
@@ -87,7 +91,19 @@ static void expect(uint64_t n, enum steps_from from, int64_t dur_us)
 	ck_assert_int_eq(rhythm_find(t, dur_us * 1000, &found, &e), OK);
 	ck_assert_uint_eq(found.n, n);
 	ck_assert_int_eq(found.from, from);
+	buf_init(&text, 1 << 20);
+	for (uint64_t i = 0; i < found.n; i++)
+		buf_fmt(&text, "%" PRId64 " ", found.edge_ns[i] / 1000);
+	if (edges != NULL)
+		ck_assert_str_eq(text.p, edges);
+	buf_fini(&text);
+	rhythm_fini(&found);
 	trace_free(t);
+}
+
+static void expect(uint64_t n, enum steps_from from, int64_t dur_us)
+{
+	expect_edges(n, from, dur_us, NULL);
 }
 
 static void calls(const char *cat, const char *name, int tid, int n, double first, double every)
@@ -100,7 +116,7 @@ START_TEST(the_lookup_of_tokens_begins_a_step)
 {
 	calls("cpu_op", "aten::embedding", 1, 6, 0, 100);
 	calls("cpu_op", "aten::mm", 1, 60, 5, 10);
-	expect(6, STEPS_ANCHOR, 600);
+	expect_edges(6, STEPS_ANCHOR, 600, "0 100 200 300 400 500 ");
 }
 END_TEST
 
@@ -108,7 +124,7 @@ START_TEST(two_lookups_of_one_pass_are_one_step)
 {
 	calls("cpu_op", "aten::embedding", 1, 6, 0, 100);
 	calls("cpu_op", "aten::embedding", 1, 6, 8, 100);
-	expect(6, STEPS_ANCHOR, 600);
+	expect_edges(6, STEPS_ANCHOR, 600, "0 100 200 300 400 500 ");
 }
 END_TEST
 
@@ -124,7 +140,15 @@ START_TEST(an_optimizer_tells_more_than_an_op)
 	calls("cpu_op", "aten::embedding", 1, 12, 0, 50);
 	calls("user_annotation", "Optimizer.step#AdamW.step", 1, 6, 90, 100);
 	calls("user_annotation", "Optimizer.step#SGD.step", 1, 3, 80, 200);
-	expect(6, STEPS_OPTIMIZER, 600);
+	expect_edges(6, STEPS_OPTIMIZER, 600, "94 194 294 394 494 594 ");
+}
+END_TEST
+
+START_TEST(two_optimizers_of_a_name_end_a_step_together)
+{
+	calls("user_annotation", "Optimizer.step#Adam.step", 1, 5, 90, 100);
+	calls("user_annotation", "Optimizer.step#Adam.step", 1, 5, 96, 100);
+	expect_edges(5, STEPS_OPTIMIZER, 500, "100 200 300 400 500 ");
 }
 END_TEST
 
@@ -133,7 +157,7 @@ START_TEST(an_optimizer_inside_itself_is_one)
 	calls("user_annotation", "Optimizer.step#Combined.step", 1, 3, 0, 100);
 	calls("user_annotation", "Optimizer.step#Combined.step", 1, 3, 1, 100);
 	calls("user_annotation", "Optimizer.step#Combined.step", 1, 2, 2, 100);
-	expect(3, STEPS_OPTIMIZER, 300);
+	expect_edges(3, STEPS_OPTIMIZER, 300, "4 104 204 ");
 }
 END_TEST
 
@@ -177,6 +201,7 @@ START_TEST(steps_without_memory_are_an_error)
 		over_at_last = help_fails_still();
 		mem_fail_at(0);
 		ck_assert(rc == OK ? found.n == 6 : rc == E_NOMEM && found.n == 0 && e.text[0] != '\0');
+		rhythm_fini(&found);
 	}
 	ck_assert(over_at_last);
 	trace_free(t);
@@ -200,6 +225,7 @@ Suite *suite_rhythm(void)
 	tcase_add_test(tc, two_lookups_of_one_pass_are_one_step);
 	tcase_add_test(tc, four_lookups_are_too_few);
 	tcase_add_test(tc, an_optimizer_tells_more_than_an_op);
+	tcase_add_test(tc, two_optimizers_of_a_name_end_a_step_together);
 	tcase_add_test(tc, an_optimizer_inside_itself_is_one);
 	tcase_add_test(tc, one_step_of_an_optimizer_says_nothing);
 	tcase_add_test(tc, replicas_on_threads_are_counted_once);

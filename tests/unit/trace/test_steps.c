@@ -135,6 +135,22 @@ START_TEST(without_marks_a_step_ends_where_the_optimizer_does)
 }
 END_TEST
 
+START_TEST(without_an_optimizer_a_step_begins_where_the_tokens_are_looked_up)
+{
+	host("cpu_op", "aten::mm", 0, 5, 1);
+	for (int i = 0; i < 5; i++) {
+		host("cpu_op", "aten::embedding", 10 + 100 * i, 5, 10 + 2 * i);
+		host("cpu_op", "aten::mm", 20 + 100 * i, 80, 11 + 2 * i);
+	}
+	expect("anchor, 0 devices\n"
+	       "0 10 100 0 0 2: aten::mm 1 80, aten::embedding 1 5\n"
+	       "1 110 100 0 0 2: aten::mm 1 80, aten::embedding 1 5\n"
+	       "2 210 100 0 0 2: aten::mm 1 80, aten::embedding 1 5\n"
+	       "3 310 100 0 0 2: aten::mm 1 80, aten::embedding 1 5\n"
+	       "4 410 90 0 0 2: aten::mm 1 80, aten::embedding 1 5\n");
+}
+END_TEST
+
 START_TEST(without_any_mark_there_are_no_steps)
 {
 	host("cpu_op", "aten::mm", 10, 5, 1);
@@ -236,6 +252,7 @@ Suite *suite_steps(void)
 	tcase_add_test(tc, devices_are_added_up_and_streams_are_not);
 	tcase_add_test(tc, the_largest_ops_are_those_of_the_step_and_only_three);
 	tcase_add_test(tc, without_marks_a_step_ends_where_the_optimizer_does);
+	tcase_add_test(tc, without_an_optimizer_a_step_begins_where_the_tokens_are_looked_up);
 	tcase_add_test(tc, without_any_mark_there_are_no_steps);
 	tcase_add_test(tc, a_step_whose_number_is_none_has_its_place);
 	tcase_add_test(tc, steps_in_each_other_each_have_their_time_and_calls_go_to_the_inner_one);

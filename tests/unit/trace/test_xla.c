@@ -126,6 +126,7 @@ START_TEST(frames_and_twins_are_no_rows)
 	struct xla_event step = event("train", 0, 100);
 
 	step.has_step = true;
+	step.step = -1;
 	add(step);
 	add(event("$train.py:1 step", 1, 90));
 	add(event("end: dot.1", 2, 0));
@@ -133,7 +134,7 @@ START_TEST(frames_and_twins_are_no_rows)
 	add(hlo("m", 1, "end: dot.1", 4, 5)); /* an op may be called so */
 	add(event("Execute", 10, 20));
 	expect("Execute 0 0 1 20 20 0 0\nend: dot.1 1 0 1 0 0 5 5\ntrain 0 1 1 80 100 0 0\nmodule m 1 5\nhlo "
-	       "m end: dot.1 1 5\n");
+	       "m end: dot.1 1 5\nstep -1\n");
 }
 END_TEST
 

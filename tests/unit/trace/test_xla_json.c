@@ -32,7 +32,7 @@ static void over(void)
 
 static const char whole[] = HEAD
 	",{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":5.0000000000000002,\"dur\":20.5,\"name\":\"train\","
-	"\"args\":{\"step_num\":\"0\"}}"
+	"\"args\":{\"step_num\":\"6182\"}}"
 	",{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":5.5,\"dur\":19,\"name\":\"$a.py:3 \\\"f\\\"\"}"
 	",{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":6,\"dur\":65.819999999999993,\"name\":\"Execute\"}"
 	",{\"ph\":\"X\",\"pid\":7,\"tid\":2,\"ts\":1e1,\"dur\":2.0004999999999997,\"name\":\"dot.1\","
@@ -46,7 +46,7 @@ static const char whole[] = HEAD
 	"\"hlo_module\":\"jit_f\",\"run_id\":8,\"program_id\":3}}" TAIL;
 static const char whole_said[] =
 	"Execute 0 0 1 65820 65820 0 0\ndot.1 1 0 2 0 0 2001 2001\ntrain 0 1 1 20500 20500 0 0\n"
-	"module jit_f 2 2001\nhlo jit_f dot.1 2 2001\n";
+	"module jit_f 2 2001\nhlo jit_f dot.1 2 2001\nstep 6182\n";
 
 static struct trace *read_text(struct str text, size_t piece)
 {
