@@ -67,7 +67,7 @@ static void decode_text(struct str s, char *out, size_t cap)
 		int high = i + 2 < s.n && s.p[i] == '%' ? hex_digit(s.p[i + 1]) : -1;
 		int low = high < 0 ? -1 : hex_digit(s.p[i + 2]);
 
-		out[n++] = low < 0 ? s.p[i] : (char)(high << 4 | low);
+		out[n++] = (char)(low < 0 ? s.p[i] : high << 4 | low);
 		if (low >= 0)
 			i += 2;
 	}
