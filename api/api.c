@@ -5,50 +5,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "api/call.h"
+#include "api/route.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
 
 #define API_MAGIC UINT32_C(0x61706920)
-
-enum need { NEED_NOTHING, NEED_READ, NEED_INGEST, NEED_ADMIN, NEEDS };
-
-#define P(id) PARAM_BIT(PARAM_##id)
-#define P_PAGE (P(LIMIT) | P(CURSOR))
-#define P_WINDOWS (P(SERVICE) | P(DEPLOY) | P(HOST) | P(WORKER) | P(FROM) | P(TO))
-
-static const struct route {
-	enum http_method method;
-	const char *path; /* a segment {id} is any text, the call's tail */
-	enum need need;
-	uint32_t params;
-	api_fn *run;
-} routes[] = {
-	{ HTTP_POST, "/api/v1/windows", NEED_INGEST, 0, ingest_post },
-	{ HTTP_GET, "/api/v1/services", NEED_READ, P(SERVICE) | P_PAGE, services_get },
-	{ HTTP_GET, "/api/v1/hosts", NEED_READ, P(SERVICE) | P(DEPLOY) | P(HOST) | P_PAGE, hosts_get },
-	{ HTTP_GET, "/api/v1/deploys", NEED_READ, P(SERVICE) | P(DEPLOY) | P_PAGE, deploys_get },
-	{ HTTP_POST, "/api/v1/deploys", NEED_INGEST, 0, deploys_post },
-	{ HTTP_GET, "/api/v1/windows", NEED_READ, P_WINDOWS | P(ORDER) | P_PAGE, windows_get },
-	{ HTTP_GET, "/api/v1/windows/{id}", NEED_READ, 0, window_get },
-	{ HTTP_GET, "/api/v1/top", NEED_READ, P_WINDOWS | P(KIND) | P(OP) | P_PAGE, top_get },
-	{ HTTP_GET, "/api/v1/trend", NEED_READ, P_WINDOWS | P(KIND) | P(OP) | P(RESOLUTION), trend_get },
-	{ HTTP_GET, "/api/v1/compare", NEED_READ, P(SERVICE) | P(BEFORE) | P(AFTER) | P(LIMIT), compare_get },
-	{ HTTP_GET, "/api/v1/alerts", NEED_READ, P(SERVICE) | P(DEPLOY) | P(STATE) | P_PAGE, alerts_get },
-	{ HTTP_GET, "/api/v1/alerts/{id}", NEED_READ, 0, alert_get },
-	{ HTTP_POST, "/api/v1/agents/{id}/poll", NEED_INGEST, 0, poll_post },
-	{ HTTP_GET, "/api/v1/agents", NEED_READ, P(SERVICE) | P(HOST) | P_PAGE, agents_get },
-	{ HTTP_GET, "/api/v1/captures", NEED_READ, P(SERVICE) | P_PAGE, captures_get },
-	{ HTTP_POST, "/api/v1/captures", NEED_ADMIN, 0, captures_post },
-	{ HTTP_GET, "/api/v1/captures/{id}", NEED_READ, 0, capture_get },
-	{ HTTP_GET, "/api/v1/capture/policy", NEED_READ, 0, policy_get },
-	{ HTTP_POST, "/api/v1/capture/policy", NEED_ADMIN, 0, policy_post },
-	{ HTTP_GET, "/metrics", NEED_READ, 0, metrics_get },
-	{ HTTP_GET, "/-/healthy", NEED_NOTHING, 0, healthy_get },
-	{ HTTP_GET, "/-/ready", NEED_NOTHING, 0, ready_get },
-	{ HTTP_GET, "/", NEED_NOTHING, 0, page_get },
-};
 
 /* ---- life */
 
@@ -227,7 +189,7 @@ static const struct route *find_route(struct api_call *c)
 	struct str tail;
 
 	buf_init(&allow, 200);
-	for (size_t i = 0; i < COUNT(routes) && found == NULL; i++) {
+	for (size_t i = 0; i < n_routes && found == NULL; i++) {
 		if (!route_fits(&routes[i], c->rq->path, &tail))
 			continue;
 		if (method_fits(&routes[i], c->rq->method)) {
@@ -242,7 +204,7 @@ static const struct route *find_route(struct api_call *c)
 		call_problem(c, PROBLEM_METHOD, NULL, "%s does not apply to this path; these do: %s",
 			http_method_name(c->rq->method), allow.p);
 	} else if (found == NULL) {
-		call_problem(c, PROBLEM_NOT_FOUND, NULL, "no such path; what there is stands in doc/api.md");
+		call_problem(c, PROBLEM_NOT_FOUND, NULL, "no such path; GET /api/v1/openapi.yaml lists what there is");
 	}
 	buf_fini(&allow);
 	return found;

@@ -58,7 +58,7 @@ void call_write_mean_ns(struct api_call *c, const char *key, int64_t ns, uint64_
 /* One function a route; the table is in api.c. */
 api_fn ingest_post, services_get, hosts_get, deploys_get, deploys_post, windows_get, window_get, top_get, trend_get,
 	compare_get, alerts_get, alert_get, agents_get, poll_post, captures_get, captures_post, capture_get, policy_get, policy_post,
-	healthy_get, ready_get, metrics_get, page_get;
+	openapi_get, healthy_get, ready_get, metrics_get, page_get;
 
 void ingest_count(struct api *api); /* makes the metrics */
 

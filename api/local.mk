@@ -17,9 +17,12 @@ api_libapi_a_SOURCES = \
 	api/lease_show.c \
 	api/lease_table.c api/lease_table.h \
 	api/metrics.c \
+	api/openapi.c \
 	api/page.c \
 	api/param.c api/param.h \
+	api/route.c api/route.h \
 	api/row.c api/row.h \
+	api/schema.c api/schema.h \
 	api/services.c \
 	api/sides.c api/sides.h \
 	api/top.c \

@@ -20,6 +20,9 @@ static const struct {
 	{ "/api/v1/alerts", "alerts with their evidence" },
 	{ "/api/v1/top", "ops by time" },
 	{ "/api/v1/windows?limit=20", "the newest windows" },
+	{ "/api/v1/agents", "agents that poll, with their workers" },
+	{ "/api/v1/captures", "windows that were asked for" },
+	{ "/api/v1/openapi.yaml", "the API, described for programs" },
 	{ "/metrics", "this daemon's own metrics" },
 };
 

@@ -77,28 +77,49 @@ static const struct {
 	const char *name;
 	param_fn *take; /* NULL: the text as it is, to offset */
 	size_t offset;
+	const char *help;
 } params[] = {
-	[PARAM_SERVICE] = { "service", NULL, offsetof(struct params, q.service) },
-	[PARAM_DEPLOY] = { "deploy", NULL, offsetof(struct params, q.deploy) },
-	[PARAM_HOST] = { "host", NULL, offsetof(struct params, q.host) },
-	[PARAM_WORKER] = { "worker", NULL, offsetof(struct params, q.worker) },
-	[PARAM_OP] = { "op", NULL, offsetof(struct params, q.op) },
-	[PARAM_KIND] = { "kind", to_kind, 0 },
-	[PARAM_FROM] = { "from", to_from, 0 },
-	[PARAM_TO] = { "to", to_to, 0 },
-	[PARAM_RESOLUTION] = { "resolution", to_resolution, 0 },
-	[PARAM_LIMIT] = { "limit", to_limit, 0 },
-	[PARAM_CURSOR] = { "cursor", NULL, offsetof(struct params, q.cursor) },
-	[PARAM_ORDER] = { "order", to_order, 0 },
-	[PARAM_STATE] = { "state", to_state, 0 },
-	[PARAM_BEFORE] = { "before", NULL, offsetof(struct params, before) },
-	[PARAM_AFTER] = { "after", NULL, offsetof(struct params, after) },
+	[PARAM_SERVICE] = { "service", NULL, offsetof(struct params, q.service),
+		"Only of this service, by its exact name." },
+	[PARAM_DEPLOY] = { "deploy", NULL, offsetof(struct params, q.deploy),
+		"Only of this deploy." },
+	[PARAM_HOST] = { "host", NULL, offsetof(struct params, q.host),
+		"Only of this host." },
+	[PARAM_WORKER] = { "worker", NULL, offsetof(struct params, q.worker),
+		"Only of this worker." },
+	[PARAM_OP] = { "op", NULL, offsetof(struct params, q.op),
+		"The exact name of an op, as top shows it." },
+	[PARAM_KIND] = { "kind", to_kind, 0,
+		"step, cpu_op, annotation, region, runtime, overhead, kernel, memcpy, memset, collective, hlo, engine or gap." },
+	[PARAM_FROM] = { "from", to_from, 0,
+		"Windows from then on: RFC 3339, Unix seconds, now or now-7d." },
+	[PARAM_TO] = { "to", to_to, 0,
+		"Windows before then; as from." },
+	[PARAM_RESOLUTION] = { "resolution", to_resolution, 0,
+		"Width of a point: 5m, 1h, or seconds." },
+	[PARAM_LIMIT] = { "limit", to_limit, 0,
+		"Items in the answer, 1 to 10000; 100 where it is missing." },
+	[PARAM_CURSOR] = { "cursor", NULL, offsetof(struct params, q.cursor),
+		"The next of the answer before." },
+	[PARAM_ORDER] = { "order", to_order, 0,
+		"newest or oldest first." },
+	[PARAM_STATE] = { "state", to_state, 0,
+		"inactive, pending, firing, resolved, accepted or expired." },
+	[PARAM_BEFORE] = { "before", NULL, offsetof(struct params, before),
+		"The deploy that is compared with; the one in front of after where it is missing." },
+	[PARAM_AFTER] = { "after", NULL, offsetof(struct params, after),
+		"The deploy that is judged; the newest where it is missing." },
 };
 _Static_assert(COUNT(params) == PARAMS, "name every parameter");
 
 const char *param_name(enum param_id id)
 {
 	return params[id].name;
+}
+
+const char *param_help(enum param_id id)
+{
+	return params[id].help;
 }
 
 static int unknown(uint32_t allowed, struct err *e)

@@ -16,6 +16,7 @@ enum param_id {
 	PARAMS
 };
 const char *param_name(enum param_id id);
+const char *param_help(enum param_id id); /* one sentence */
 
 struct params {
 	struct query q; /* from_ns 0 and to_ns INT64_MAX where not given */
