@@ -220,11 +220,22 @@ const struct capture *captures_lease(struct lease_table *t, const struct agent *
 	return NULL;
 }
 
+/* An agent's words for a lease whose window was not begun, though it may be later. */
+static bool may_try_again(struct str end)
+{
+	static const char *const words[] = { "unsent", "expired", "due", "young", "busy", "quiet", "paused", "budget", "crowded",
+		"unleased" };
+
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (str_eq(end, str_of(words[i])))
+			return true;
+	return false;
+}
+
 static void settle_target(struct open_capture *oc, struct capture_target *tg, const struct lease_ended *end, bool ran_out,
 	struct lease_round *r)
 {
-	/* a window that was never begun may still be */
-	bool again = ran_out || (!end->taken && str_eq(end->end, STR("unsent")));
+	bool again = ran_out || (!end->taken && may_try_again(end->end));
 
 	tg->state = again ? TARGET_WAITING : end->taken ? TARGET_TAKEN : TARGET_FAILED;
 	tg->end = arena_str(&oc->arena, end->end);

@@ -63,7 +63,7 @@ static const struct conf_key keys[] = {
 	  "Percent of the fleet's workers that are profiled at once, at most; one always may.", NULL },
 	{ "capture.max_per_host", CONF_INT, AT(capture_max_per_host), 1, 1000, "4",
 	  "Leases that one host has at once, at most.", NULL },
-	{ "capture.poll", CONF_DURATION, AT(capture_poll_ns), NS_PER_S, NS_PER_HOUR, "10s",
+	{ "capture.poll", CONF_DURATION, AT(capture_poll_ns), NS_PER_S, 10 * NS_PER_MIN, "10s",
 	  "How often agents are told to ask for leases, and learn that capture is paused.", NULL },
 	{ "capture.expire", CONF_DURATION, AT(capture_expire_ns), NS_PER_S, NS_PER_DAY, "10m",
 	  "How long a capture that was asked for waits for its workers.", NULL },

@@ -19,7 +19,7 @@ enum {
 };
 /* Of one window: longer ones are a way to stop a fleet. */
 #define CAPTURE_DURATION_MAX_NS (60 * INT64_C(1000000000))
-#define CAPTURE_ITERATIONS_MAX 100000
+#define CAPTURE_ITERATIONS_MAX 10000
 
 /* One worker of a capture. Only forward, but for a lease that ran out: then it waits again. */
 enum target_state {

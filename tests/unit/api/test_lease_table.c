@@ -420,7 +420,7 @@ START_TEST(what_was_asked_for_goes_first_without_wanting_and_says_what_came_of_i
 	ck_assert_uint_eq(rnd.changes.ends.n, 0);
 	for (unsigned i = 3; i >= 1; i--) {
 		ck_assert_uint_eq(poll_one(i, false, 0), 1);
-		end_lease(i, false, i == 2 ? "unsent" : "refused");
+		end_lease(i, false, i == 2 ? "crowded" : "refused");
 		ck_assert_int_eq(rnd.changes.targets.v[0].target.state, i == 2 ? TARGET_WAITING : TARGET_FAILED);
 	}
 	ck_assert_uint_eq(rnd.changes.ends.n, 0);
