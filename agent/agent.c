@@ -21,6 +21,7 @@
 #include "agent/session_source.h"
 #include "agent/ship.h"
 #include "agent/spool.h"
+#include "agent/sysfs.h"
 #include "agent/vllm.h"
 #include "agent/watch_source.h"
 #include "agent/xla.h"
@@ -217,6 +218,13 @@ static int open_monitor(struct agent *a, struct source *out, struct err *e)
 	return a->conf.neuron_monitor.enabled ? monitor_open(out, &s, e) : OK;
 }
 
+static int open_sysfs(struct agent *a, struct source *out, struct err *e)
+{
+	const struct sysfs_settings s = { .conf = &a->conf.sysfs, .origin = origin(a) };
+
+	return a->conf.sysfs.enabled ? sysfs_open(out, &s, e) : OK;
+}
+
 static int open_exec(struct agent *a, struct source *out, struct err *e)
 {
 	const struct exec_settings s = { .conf = &a->conf.exec, .decode = &a->conf.decode, .plan = a->plan, .identities = a->identities,
@@ -250,6 +258,7 @@ static const struct source_row {
 	{ open_exec, 0 },
 	{ open_vllm, 0 },
 	{ open_monitor, ROW_ANEW },
+	{ open_sysfs, ROW_ANEW },
 	{ open_watch, ROW_ONCE | ROW_ANEW },
 	{ open_sessions, ROW_ONCE | ROW_ANEW },
 	{ open_xla, 0 },

@@ -40,6 +40,8 @@ agent_libagent_a_SOURCES = \
 	agent/ship.c agent/ship.h \
 	agent/source.h \
 	agent/spool.c agent/spool.h \
+	agent/sysfs.c agent/sysfs.h \
+	agent/sysfs_walk.c agent/sysfs_walk.h \
 	agent/vllm.c agent/vllm.h \
 	agent/vllm_find.c agent/vllm_find.h \
 	agent/vllm_journal.c agent/vllm_journal.h \

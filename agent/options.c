@@ -219,7 +219,7 @@ static const struct conf_key agent_keys[] = {
 	{ "sysfs.enabled", CONF_BOOL, A(sysfs.enabled), 0, 0, "no",
 		"read the counters of the Neuron driver; never writes", NULL },
 	{ "sysfs.root", CONF_PATH, A(sysfs.root), 1, 0, "/sys", "where sysfs is mounted", NULL },
-	{ "sysfs.interval", CONF_DURATION, A(sysfs.interval_ns), NS_PER_S, NS_PER_DAY, "1m",
+	{ "sysfs.interval", CONF_DURATION, A(sysfs.interval_ns), NS_PER_S, NS_PER_DAY, "5m",
 		"how often; rates are over this time", NULL },
 	{ "sysfs.service", CONF_TEXT, A(sysfs.service), 0, 256, "", "service of its windows; empty: unknown", NULL },
 	{ "sysfs.deploy", CONF_TEXT, A(sysfs.deploy), 0, 256, "", "deploy of its windows", NULL },

@@ -30,6 +30,7 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_schedule.c \
 	tests/unit/agent/test_ship.c \
 	tests/unit/agent/test_spool.c \
+	tests/unit/agent/test_sysfs.c \
 	tests/unit/agent/test_watch.c \
 	tests/unit/agent/test_worker.c \
 	tests/unit/agent/test_xla_folder.c \

@@ -21,6 +21,7 @@ suite_maker suite_report;
 suite_maker suite_schedule;
 suite_maker suite_ship;
 suite_maker suite_spool;
+suite_maker suite_sysfs;
 suite_maker suite_watch;
 suite_maker suite_worker;
 suite_maker suite_xla_folder;
@@ -49,6 +50,7 @@ TEST_MAIN(
 	suite_schedule,
 	suite_ship,
 	suite_spool,
+	suite_sysfs,
 	suite_watch,
 	suite_worker,
 	suite_xla_folder,
