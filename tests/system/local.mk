@@ -24,6 +24,9 @@ tests_system_peak_SOURCES = tests/system/peak.c
 TESTS += tests/system/long.test
 EXTRA_DIST += tests/system/long.test
 
+TESTS += tests/system/resources.test
+EXTRA_DIST += tests/system/resources.test
+
 TESTS += tests/system/kernels.test
 EXTRA_DIST += tests/system/kernels.test
 
