@@ -17,6 +17,7 @@
 #include "agent/kineto.h"
 #include "agent/meter.h"
 #include "agent/monitor.h"
+#include "agent/pace.h"
 #include "agent/quarantine.h"
 #include "agent/session_source.h"
 #include "agent/ship.h"
@@ -60,6 +61,9 @@ struct agent {
 	struct sequence *sequence; /* NULL until somebody reports */
 	struct identities *identities;
 	struct meter *meter;
+	struct pace *pace;
+	int64_t slow_step;    /* in thousandths; 0: never */
+	uint64_t slow_steps;  /* seen so far */
 	char raw_dirs[RAW_DIRS][PATH_MAX]; /* where raw traces stay */
 	struct source sources[SOURCES_MAX]; /* in the order of the table; without a type: not wanted */
 	size_t turn;			    /* who is asked first for a trace */
@@ -318,6 +322,8 @@ static int take_plan(struct agent *a, struct err *e)
 	else if (rc == OK)
 		plan_set(a->plan, &s);
 	if (rc == OK)
+		rc = agent_conf_slow_step(&a->conf.capture, &a->slow_step, e);
+	if (rc == OK)
 		take_meter(a);
 	return rc;
 }
@@ -333,6 +339,7 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 	a->signal_fd = -1;
 	a->start_ns = clock_wall_ns();
 	a->parts_max = SHIP_PARTS_MAX;
+	a->pace = pace_new();
 	take_names(a);
 	a->identities = identities_new(&a->conf.identity);
 	rc = proc_signals_open(&a->signal_fd, e);
@@ -367,6 +374,7 @@ void agent_close(struct agent *a)
 	job_thread_stop(a->jobs);
 	close_sources(a, 0, 0);
 	meter_free(a->meter);
+	pace_free(a->pace);
 	identities_free(a->identities);
 	sequence_free(a->sequence);
 	plan_free(a->plan);
@@ -493,6 +501,23 @@ static void say_window(struct agent *a, const struct job *j)
 			j->window_text, j->report.events, j->batch.n);
 }
 
+/* A slow step asks for another window, of a job that profiles itself too, where some source knows it by the same name. */
+static void judge_pace(struct agent *a, const struct job *j, uint64_t worker, int64_t now_ns)
+{
+	const struct pace_key k = { str_of(j->from->type->name), str_of(j->service), str_of(j->deploy), str_of(j->worker) };
+	int64_t median_ns;
+	bool asked;
+
+	if (!pace_add(a->pace, &k, j->step_ns, a->slow_step, now_ns, &median_ns))
+		return;
+	if (worker == 0)
+		worker = plan_named(a->plan, k.service, k.worker);
+	asked = plan_ask(a->plan, worker, PLAN_SLOW_STEP, a->conf.capture.slow_step_every_ns, now_ns);
+	a->slow_steps++;
+	log_info("capture.slow-step", "service=\"%s\" worker=\"%s\" window=%s step_us=%" PRId64 " usual_us=%" PRId64 " asked=%s",
+		j->service, j->worker, j->window_text, j->step_ns / NS_PER_US, median_ns / NS_PER_US, asked ? "yes" : "no");
+}
+
 /* The window is in the spool before the file goes; killed in between, the same window is made again. */
 static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
 {
@@ -505,7 +530,7 @@ static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
 		try_later(a, j, &e, now_ns);
 	} else {
 		say_window(a, j);
-		plan_made(a->plan, j->order, j->window_text);
+		judge_pace(a, j, plan_made(a->plan, j->order, j->window_text), now_ns);
 		give_back(j, &(struct source_result){ .end = SOURCE_KEPT, .has_device = j->has_device }, now_ns);
 	}
 }
@@ -688,8 +713,8 @@ static void say_plan(const struct agent *a)
 	buf_init(&b, 1024);
 	for (int why = 0; why < PLAN_WHYS; why++)
 		buf_fmt(&b, " missed_%s=%" PRIu64, plan_why_word((enum plan_why)why), plan_missed(a->plan, (enum plan_why)why));
-	log_info("capture.status", "workers=%zu orders=%" PRIu64 " out=%zu no_room=%" PRIu64 "%.*s", plan_count(a->plan),
-		plan_orders(a->plan), plan_out(a->plan), plan_refused(a->plan), STR_ARG(buf_view(&b)));
+	log_info("capture.status", "workers=%zu orders=%" PRIu64 " out=%zu slow_steps=%" PRIu64 " no_room=%" PRIu64 "%.*s", plan_count(a->plan),
+		plan_orders(a->plan), plan_out(a->plan), a->slow_steps, plan_refused(a->plan), STR_ARG(buf_view(&b)));
 	buf_fini(&b);
 }
 

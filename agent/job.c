@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "agent/keep.h"
+#include "agent/pace.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/must.h"
@@ -101,6 +102,13 @@ static void keep_raw(struct job *j)
 		err_add(&j->raw_err, "%s", j->raw_dir);
 }
 
+static void take_names(struct job *j, const struct window *w)
+{
+	str_copy_to(w->service, j->service, sizeof(j->service));
+	str_copy_to(w->deploy, j->deploy, sizeof(j->deploy));
+	str_copy_to(w->worker, j->worker, sizeof(j->worker));
+}
+
 void job_do(struct job *j)
 {
 	struct window w = { .ops = NULL };
@@ -117,6 +125,8 @@ void job_do(struct job *j)
 		j->flags = w.flags;
 		j->has_device = w.has_device;
 		j->has_ops = has_ops(&w);
+		j->step_ns = pace_step_ns(&w);
+		take_names(j, &w);
 		j->rc = add_labels(&a, &w.labels, &w.n_labels, j->labels, j->n_labels, &j->err);
 	}
 	if (j->rc == OK)

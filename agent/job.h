@@ -41,6 +41,8 @@ struct job {
 	char window_text[WINDOW_ID_TEXT];
 	struct trace_report report;
 	uint32_t flags; /* the window's */
+	int64_t step_ns; /* agent/pace.h */
+	char service[WINDOW_TEXT_MAX + 1], deploy[WINDOW_TEXT_MAX + 1], worker[WINDOW_TEXT_MAX + 1]; /* the window's */
 	bool has_device, has_ops; /* ops: more than steps, annotations and the profiler's own */
 };
 

@@ -6,6 +6,7 @@
 #include "agent/xla.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "json/num.h"
 
 static const char *const done_words[] = { [DONE_REMOVE] = "remove", [DONE_MOVE] = "move", NULL };
 static const char *const level_words[] = { "error", "warn", "info", "debug", NULL }; /* enum log_level */
@@ -115,6 +116,10 @@ static const struct conf_key agent_keys[] = {
 		"hours without windows, HH:MM-HH:MM in UTC", NULL },
 	{ "capture.min_age", CONF_DURATION, A(capture.min_age_ns), 0, NS_PER_DAY, "60s",
 		"a worker younger than this is left alone: it is still loading", NULL },
+	{ "capture.slow_step", CONF_TEXT, A(capture.slow_step), 1, 10, "2.0",
+		"a window whose steps are so many times as long as its worker's last ones asks for another one; 0: never", NULL },
+	{ "capture.slow_step_every", CONF_DURATION, A(capture.slow_step_every_ns), NS_PER_S, 30 * NS_PER_DAY, "30m",
+		"from one such window of a worker to the next, at least", NULL },
 	{ "capture.budget_ppm", CONF_INT, A(capture.budget_ppm), 1, 1000000, "1000",
 		"of a worker's time that windows may cost it, in parts per million; over it, fewer are taken, where it can be measured", NULL },
 	{ "capture.restore", CONF_DURATION, A(capture.restore_ns), NS_PER_S, 30 * NS_PER_DAY, "1h",
@@ -384,6 +389,7 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 	struct str server = str_of(cf->server);
 	struct kineto_poll_settings kineto;
 	struct plan_settings plan;
+	int64_t ratio;
 
 	if (!str_has_prefix(server, STR("http://")) && !str_has_prefix(server, STR("https://")))
 		return err_set(e, E_USAGE, "%s: server: \"%s\", want http://HOST:PORT or https://HOST:PORT", path,
@@ -391,7 +397,7 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 	if (!has_source(cf))
 		return err_set(e, E_USAGE, "%s: watch: no folder to find traces in, want at least one \"- dir: PATH\", or "
 			"another source, as kineto.enabled: yes", path);
-	if (agent_conf_plan(&cf->capture, STR(""), &plan, e) < 0 || kineto_settings(&cf->kineto, &plan, &kineto, e) < 0 ||
+	if (agent_conf_slow_step(&cf->capture, &ratio, e) < 0 || agent_conf_plan(&cf->capture, STR(""), &plan, e) < 0 || kineto_settings(&cf->kineto, &plan, &kineto, e) < 0 ||
 		xla_conf_check(&cf->xla, e) < 0)
 		return err_add(e, "%s", path);
 	if (cf->retry_first_ns > cf->retry_max_ns)
@@ -401,6 +407,13 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 	if (exec_check(&cf->exec, e) < 0)
 		return err_add(e, "%s", path);
 	return check_folders(cf, path, e);
+}
+
+int agent_conf_slow_step(const struct capture_conf *cf, int64_t *ratio, struct err *e)
+{
+	if (json_fixed(str_of(cf->slow_step), 3, ratio) < 0 || (*ratio != 0 && (*ratio <= 1000 || *ratio > 1000000)))
+		return err_set(e, E_USAGE, "capture.slow_step: \"%s\": want 0, or a number above 1 up to 1000, as in 2.0", cf->slow_step);
+	return OK;
 }
 
 int agent_conf_plan(const struct capture_conf *cf, struct str host, struct plan_settings *out, struct err *e)

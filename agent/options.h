@@ -28,6 +28,8 @@ struct capture_conf { /* when windows are taken, for all sources that take them 
 	int64_t interval_ns, duration_ns, iterations, max_at_once, min_age_ns;
 	int64_t budget_ppm, restore_ns; /* agent/cost.h */
 	struct conf_texts quiet;
+	char *slow_step;
+	int64_t slow_step_every_ns;
 };
 
 struct keep_conf { /* raw traces that stay on the host */
@@ -135,6 +137,8 @@ int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct
 void agent_conf_fini(struct agent_conf *cf);
 
 /* The schedule of this host. E_USAGE names the key. */
+/* capture.slow_step in thousandths; 0: off. E_USAGE names the key. */
+int agent_conf_slow_step(const struct capture_conf *cf, int64_t *ratio, struct err *e) MUST_USE;
 int agent_conf_plan(const struct capture_conf *cf, struct str host, struct plan_settings *out, struct err *e) MUST_USE;
 
 static inline const struct exec_command_conf *exec_conf_command(const struct exec_conf *cf, size_t i)

@@ -819,6 +819,14 @@ size_t plan_count(const struct plan *p)
 	return p->seats.n;
 }
 
+uint64_t plan_named(const struct plan *p, struct str service, struct str worker)
+{
+	vec_each(s, &p->seats)
+		if (str_eq(str_of(s->w.service), service) && str_eq(str_of(s->w.worker), worker))
+			return s->id;
+	return 0;
+}
+
 struct plan_view plan_at(const struct plan *p, size_t i)
 {
 	const struct seat *s = &p->seats.v[i];

@@ -151,6 +151,7 @@ struct plan_view { /* one worker, as it stands */
 	bool measured;
 };
 size_t plan_count(const struct plan *p);
+uint64_t plan_named(const struct plan *p, struct str service, struct str worker); /* the first of that name; 0: none */
 struct plan_view plan_at(const struct plan *p, size_t i);
 bool plan_leads(const struct plan *p);	/* the daemon does */
 bool plan_paused(const struct plan *p);

@@ -4,6 +4,7 @@
  *	"empty …"   a trace without timed events
  *	"later …"   cannot be read now
  *	"part …"    a trace that ended early
+ *	"step N …"  a window with one step of N milliseconds
  *	else        a window whose id is a hash of the text (and 'n' as first byte where the text starts with "never") */
 #include "trace/window.h"
 
@@ -28,6 +29,14 @@ static void make_window(struct arena *a, const struct window_origin *origin, str
 	out->source = origin->source;
 	out->start_ns = INT64_C(1790000000000000000);
 	out->flags = str_has_prefix(text, STR("part")) ? WINDOW_TRUNCATED : 0;
+	if (str_has_prefix(text, STR("step "))) {
+		uint64_t ms = 0;
+		struct str rest = str_from(text, 5);
+
+		(void)!str_to_u64(str_split(&rest, ' '), &ms);
+		out->steps = 1;
+		out->dur_ns = (int64_t)ms * 1000000;
+	}
 	out->ops = arena_get(a, sizeof(*out->ops));
 	out->n_ops = 1;
 	out->ops[0] = (struct op_summary){ .kind = OP_CPU_OP, .name = STR("aten::mul"), .calls = 1, .basis = OP_BASIS_CPU };

@@ -25,6 +25,7 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_monitor.c \
 	tests/unit/agent/test_options.c \
 	tests/unit/agent/test_prometheus.c \
+	tests/unit/agent/test_pace.c \
 	tests/unit/agent/test_plan.c \
 	tests/unit/agent/test_report.c \
 	tests/unit/agent/test_schedule.c \

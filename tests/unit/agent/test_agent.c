@@ -425,6 +425,44 @@ START_TEST(a_window_that_the_daemon_asks_for_is_taken_shipped_and_told_with_its_
 }
 END_TEST
 
+START_TEST(a_slow_step_asks_for_a_window_on_demand)
+{
+	char name[64], path[PATH_MAX], more[200];
+	struct agent_conf cf;
+	struct agent *a = NULL;
+	struct fake_client c;
+	pthread_t thread;
+	void *status;
+
+	snprintf(name, sizeof(name), "trainspotter-test-%ld", (long)getpid());
+	snprintf(more, sizeof(more), "poll:\n  enabled: no\ncapture:\n  interval: 7d\n  min_age: 0s\nkineto:\n  enabled: yes\n"
+		"  socket: %s\n  service: llm\n", name);
+	write_config(more);
+	options.once = false;
+	ck_assert_msg(agent_conf_load(&cf, &options, &e) == OK, "%s", e.text);
+	ck_assert_int_eq(agent_open(&a, &cf, &options, &e), OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, run_agent, a), 0);
+	fake_client_open(&c, "", "", name);
+	for (int i = 0; i < 5; i++) {
+		char what[32];
+
+		snprintf(what, sizeof(what), "step 100 %d", i);
+		folder_write("in/x.json", str_of(what));
+		wait_for(folder_empty);
+		ck_assert_int_eq(fake_client_poll(&c), FAKE_NOTHING);
+	}
+	folder_write("in/x.json", STR("step 250 slow"));
+	wait_for(folder_empty);
+	serve_window(&c, STR("why"), path); /* with days to the next slot */
+	wait_until_gone(path);
+	kill(getpid(), SIGTERM);
+	pthread_join(thread, &status);
+	ck_assert_int_eq(*(int *)status, 0);
+	fake_client_close(&c);
+	agent_close(a);
+}
+END_TEST
+
 /* ---- kill -9 between every pair of durable steps */
 
 static const struct {
@@ -578,6 +616,7 @@ Suite *suite_agent(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_process_that_polls_is_profiled_on_schedule_and_its_windows_are_shipped);
 	tcase_add_test(tc, a_window_that_the_daemon_asks_for_is_taken_shipped_and_told_with_its_id);
+	tcase_add_test(tc, a_slow_step_asks_for_a_window_on_demand);
 	tcase_add_test(tc, a_window_on_demand_is_stored_once_wherever_the_agent_is_killed);
 	suite_add_tcase(s, tc);
 	return s;

@@ -93,6 +93,8 @@ START_TEST(a_mistake_names_file_line_and_key)
 		{ "watch:\n  - dir: /t\n", "rescan=never", { "--set", "rescan", "never" } },
 		{ "watch:\n  - dir: /t\n", "rescan", { "--set", "rescan", "KEY=VALUE" } },
 		{ "watch: [\n", NULL, { "agent.yaml", "line", "" } },
+		{ "capture:\n  slow_step: 0.5\nwatch:\n  - dir: /t\n", NULL, { "agent.yaml", "capture.slow_step", "above 1" } },
+		{ "capture:\n  slow_step: often\nwatch:\n  - dir: /t\n", NULL, { "agent.yaml", "capture.slow_step", "often" } },
 		{ "capture:\n  quiet: [noon]\nwatch:\n  - dir: /t\n", NULL, { "agent.yaml", "capture.quiet", "HH:MM" } },
 		{ "kineto:\n  enabled: yes\n  uids: [root]\n", NULL, { "agent.yaml", "kineto.uids", "root" } },
 		{ "kineto:\n  enabled: yes\n  custom: a=b\n", NULL, { "agent.yaml", "kineto", "a=b" } },
