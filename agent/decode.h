@@ -1,11 +1,4 @@
-/* decode.h — a folder that a Neuron profiler left becomes JSON that trace/ reads, by the Neuron tools' own decoder.
- *
- *	…/<instance>_pid_<pid>/[<timestamp>/]	a session
- *	    trace_info.pb			without it the decoder takes nothing: still being written, or given up
- *	    ntrace.pb				what runtime and framework did           → system
- *	    neff_*.neff  profile_nc_*.ntff	compiled models, and what a core did   → summary, device
- *	    cpu_util.pb  host_mem.pb		may be empty                           → system
- *	    trace.json				the framework's own trace: JSON as it is
+/* decode.h — a session of a Neuron profiler (trace/session.h) becomes JSON that trace/ reads, by the Neuron tools' own decoder.
  *
  *	neuron-explorer view -d DIR --output-format json --ignore-device-profile --output-file system.json
  *	neuron-explorer view -d DIR --output-format summary-json --ignore-system-profile --output-file summary.json
@@ -32,27 +25,7 @@
 
 #include "base/err.h"
 #include "base/thread.h"
-#include "base/vec.h"
-
-/* ---- sessions */
-
-struct session {
-	char dir[PATH_MAX];
-	pid_t pid; /* of "_pid_<pid>" in its path; 0: not said */
-	bool has_info, has_system, has_trace_json; /* trace_info.pb; ntrace.pb with something in it; trace.json */
-	size_t n_neff, n_ntff;			   /* with something in them */
-	uint64_t bytes, device_bytes; /* all; of them .neff and .ntff */
-	int64_t first_ns, last_ns; /* wall: when its oldest and its newest file was last written */
-	uint64_t print;		   /* another one when any file's name, size or time is */
-};
-enum { SESSIONS_MAX = 256 };
-VEC(sessions, struct session);
-
-bool session_read(const char *dir, struct session *out); /* false: not one, or not readable */
-/* All below root (itself, and three levels down), by path. Without memory for all or past SESSIONS_MAX: the first ones. */
-void sessions_find(const char *root, struct sessions *out);
-
-/* ---- decoding */
+#include "trace/session.h"
 
 struct decode_settings {
 	const char *program; /* "": neuron-explorer, else neuron-profile, in PATH or /opt/aws/neuron/bin */

@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "cli/optable_file.h"
+#include "trace/session.h"
 #include "trace/window.h"
 
 enum { FILES_MAX = 100000, WINDOW_BYTES_MAX = 1 << 30, PATHS_BYTES_MAX = 64 << 20 };
@@ -105,6 +106,8 @@ static int read_folder(struct side *s, const char *dir, const struct name_rules 
 	arena_init(&a, PATHS_BYTES_MAX);
 	rc = list_files(&a, dir, &files, e);
 	if (rc == OK && files.n == 0)
+		rc = session_refuse(dir, e);
+	if (rc == E_UNSUPPORTED)
 		rc = err_set(e, E_FORMAT, "%s: no traces in this folder (no names that end in .json, .json.gz, .json.zst or .xplane.pb)",
 			dir);
 	if (files.n > 1)

@@ -9,6 +9,7 @@
 #include "trace/dialect.h"
 #include "trace/launch_delay.h"
 #include "trace/neuron.h"
+#include "trace/session.h"
 #include "trace/tar.h"
 
 enum { ARENA_BYTES_MAX = 1 << 30 };
@@ -143,9 +144,12 @@ static int read_kind(struct summary *s, struct input *in, enum probe_kind kind, 
 
 static int open_input(struct input **in, const char *path, const struct trace_limits *limits, struct err *e)
 {
+	int rc;
+
 	if (str_eq(str_of(path), STR("-")))
 		return input_open_fd(in, STDIN_FILENO, "standard input", limits, e);
-	return input_open(in, path, limits, e);
+	rc = session_refuse(path, e);
+	return rc < 0 ? rc : input_open(in, path, limits, e);
 }
 
 static const char *label_of(struct arena *a, const char *name)

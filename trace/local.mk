@@ -36,6 +36,7 @@ trace_libtrace_a_SOURCES = \
 	trace/record.c trace/record.h \
 	trace/report.c trace/report.h \
 	trace/rhythm.c trace/rhythm.h \
+	trace/session.c trace/session.h \
 	trace/shares.c trace/shares.h \
 	trace/sidecar.c trace/sidecar.h \
 	trace/stacks.c trace/stacks.h \

@@ -68,78 +68,6 @@ static void expect_good_next(void)
 	expect(DECODE_TAKEN, session.n_ntff > 0 ? 2 : 1);
 }
 
-/* ---- sessions */
-
-START_TEST(a_session_tells_what_it_holds_and_whose_it_is)
-{
-	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM | HOLDS_DEVICE | HOLDS_TRACE);
-	ck_assert(session_read(folder_path(SESSION), &session));
-	ck_assert(session.has_info && session.has_system && session.has_trace_json);
-	ck_assert_uint_eq(session.n_neff, 1);
-	ck_assert_uint_eq(session.n_ntff, 1);
-	ck_assert_int_eq(session.pid, 4711);
-	ck_assert_uint_eq(session.device_bytes, 32);
-	ck_assert_uint_gt(session.bytes, 40);
-	ck_assert_int_gt(session.first_ns, 0);
-}
-END_TEST
-
-START_TEST(empty_files_of_idle_cores_count_for_nothing)
-{
-	session_make(SESSION, HOLDS_INFO | HOLDS_EMPTY_DEVICE);
-	ck_assert(session_read(folder_path(SESSION), &session));
-	ck_assert_uint_eq(session.n_ntff, 0);
-}
-END_TEST
-
-START_TEST(a_folder_without_profiles_is_no_session)
-{
-	ck_assert(!session_read(folder_path("bin"), &session));
-	ck_assert(!session_read(folder_path("nowhere"), &session));
-	session_make(SESSION, 0);
-	ck_assert(!session_read(folder_path(SESSION), &session));
-}
-END_TEST
-
-START_TEST(a_session_that_still_grows_has_another_print)
-{
-	struct session later;
-
-	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM);
-	ck_assert(session_read(folder_path(SESSION), &session));
-	ck_assert(session_read(folder_path(SESSION), &later));
-	ck_assert_uint_eq(session.print, later.print);
-	folder_write(SESSION "/ntrace.pb", STR("\x82\x01\x02hi, longer"));
-	ck_assert(session_read(folder_path(SESSION), &later));
-	ck_assert_uint_ne(session.print, later.print);
-}
-END_TEST
-
-START_TEST(sessions_are_found_wherever_the_documents_have_them)
-{
-	struct sessions all = { .v = NULL };
-
-	session_make("out/i-1_pid_1", HOLDS_INFO | HOLDS_SYSTEM); /* as older captures have it */
-	session_make("out/i-1_pid_2/100", HOLDS_INFO);
-	session_make("out/i-1_pid_2/200", HOLDS_INFO);
-	session_make("out/i-1_pid_2/neffs", 0);
-	session_make("out/a/b/c/d", HOLDS_INFO); /* too deep */
-	ck_assert_int_eq(symlink(folder_path("out/i-1_pid_1"), folder_path("out/link")), 0);
-	sessions_find(folder_path("out"), &all);
-	ck_assert_uint_eq(all.n, 3);
-	ck_assert_str_eq(all.v[0].dir, folder_path("out/i-1_pid_1"));
-	ck_assert_str_eq(all.v[1].dir, folder_path("out/i-1_pid_2/100"));
-	ck_assert_int_eq(all.v[2].pid, 2);
-	vec_fini(&all);
-	sessions_find(folder_path("out/i-1_pid_1"), &all);
-	ck_assert_uint_eq(all.n, 1);
-	vec_fini(&all);
-	sessions_find(folder_path("nowhere"), &all);
-	ck_assert_uint_eq(all.n, 0);
-	vec_fini(&all);
-}
-END_TEST
-
 /* ---- decoding well */
 
 START_TEST(a_session_is_decoded_by_the_documented_commands)
@@ -481,11 +409,6 @@ Suite *suite_decode(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, a_session_tells_what_it_holds_and_whose_it_is);
-	tcase_add_test(tc, empty_files_of_idle_cores_count_for_nothing);
-	tcase_add_test(tc, a_folder_without_profiles_is_no_session);
-	tcase_add_test(tc, a_session_that_still_grows_has_another_print);
-	tcase_add_test(tc, sessions_are_found_wherever_the_documents_have_them);
 	tcase_add_test(tc, a_session_is_decoded_by_the_documented_commands);
 	tcase_add_test(tc, a_session_without_device_profile_is_decoded_once);
 	tcase_add_test(tc, the_device_profile_takes_the_place_of_the_summary_where_it_is_wanted);

@@ -31,6 +31,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/test_reader.c \
 	tests/unit/trace/test_report.c \
 	tests/unit/trace/test_rhythm.c \
+	tests/unit/trace/test_session.c \
 	tests/unit/trace/test_stacks.c \
 	tests/unit/trace/test_steps.c \
 	tests/unit/trace/test_tar.c \
