@@ -9,6 +9,7 @@
 #include "cli/explain.h"
 #include "cli/keyavg_print.h"
 #include "cli/neuron_print.h"
+#include "cli/pprof_print.h"
 #include "cli/ranks.h"
 #include "cli/steps_print.h"
 #include "cli/summary.h"
@@ -37,7 +38,7 @@ static unsigned wanted(const struct answers *a)
 static const struct opt opts[] = {
 	{ .name = "format", .letter = 'f', .type = OPT_CHOICE, .offset = offsetof(struct answers, format),
 		.value = "FORMAT", .help = "How to print it: table (as PyTorch does), tsv, csv (RFC 4180, the same columns), json, pprof (a "
-					    "compressed profile for go tool pprof and speedscope: kernels under the op that launched "
+					    "compressed profile for go tool pprof and speedscope: chains of calls, kernels under what launched "
 					    "them), chrome (a small Chrome trace for Perfetto and chrome://tracing: steps with their "
 					    "numbers and largest ops, then all ops by their time), or folded, which is stacks of "
 					    "calls for flame graphs.",
@@ -293,7 +294,7 @@ static void output_pprof(struct output *o, struct summary *s)
 	if (s->window != NULL)
 		pprof_print_window(o->pprof, s->window, file);
 	else
-		pprof_print_trace(o->pprof, &s->calls, file);
+		pprof_print_trace(o->pprof, &s->chains, file);
 }
 
 /* Tables of ops of several files stand side by side. */
@@ -400,7 +401,7 @@ static void summarize(char **files, int n, const struct answers *a, struct outpu
 {
 	const struct summary_want want = { .by_engine = a->by_engine, .by_module = a->by_module,
 		.by_step = a->steps,
-		.steps = a->format == FORMAT_CHROME, .calls = a->format == FORMAT_PPROF,
+		.steps = a->format == FORMAT_CHROME, .chains = a->format == FORMAT_PPROF,
 		.gauges = a->format == FORMAT_JSON, .folded = a->format == FORMAT_FOLDED,
 		.stacks_of = a->stacks == STACKS_UNSET ? STACKS_CPU : (enum stacks_of)a->stacks, .more = wanted(a) };
 	const struct trace_limits defaults = TRACE_LIMITS_DEFAULT;

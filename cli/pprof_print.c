@@ -10,13 +10,9 @@ static const struct pprof_type types[] = {
 };
 _Static_assert(COUNT(types) == VALUES, "name every value");
 
-/* Names of ops stand in share.a; these two stand for none. */
-#define OF_HOST UINT32_MAX
-#define OF_NO_OP (UINT32_MAX - 1)
-
 struct pprof_print {
 	struct pprof *pprof;
-	bool has_device;
+	bool has_device, too_deep;
 	int64_t start_ns, dur_ns; /* of the first file that has a clock, of the longest */
 };
 
@@ -52,35 +48,38 @@ static void cover(struct pprof_print *p, int64_t start_ns, int64_t dur_ns)
 }
 
 /* ---- traces */
-void pprof_calls_add(void *arg, const struct keyavg_call *c)
-{
-	struct pprof_calls *calls = arg;
-	const struct event_cat_info *info = event_info(c->ev);
-	struct share share = { OF_HOST, c->ev->name, 1, c->self_cpu_ns, 0 };
 
-	if (info->class == EVENT_DEVICE && !info->executes)
-		return;
-	if (info->class == EVENT_DEVICE) {
-		share.a = c->ev->link == EVENT_NO_LINK ? OF_NO_OP : calls->t->events.v[c->ev->link].name;
-		share.device_ns = c->ev->dur_ns;
+enum { FRAMES_BYTES_MAX = 64 << 20 };
+
+/* The innermost first. */
+static size_t frames_of(const struct chains *c, uint32_t id, struct buf *frames)
+{
+	buf_reset(frames);
+	for (uint32_t at = id; at != CHAIN_NONE; at = c->list.v[at].parent) {
+		struct str name = trace_name(c->t, c->list.v[at].name);
+
+		buf_add(frames, &name, sizeof(name));
 	}
-	shares_add(&calls->shares, share);
+	return frames->rc == OK ? frames->n / sizeof(struct str) : 0;
 }
 
-void pprof_print_trace(struct pprof_print *p, struct pprof_calls *calls, const char *file)
+void pprof_print_trace(struct pprof_print *p, const struct chains *c, const char *file)
 {
-	const struct trace *t = calls->t;
+	const struct trace *t = c->t;
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+	struct buf frames;
 
-	shares_settle(&calls->shares);
-	for (size_t i = 0; i < calls->shares.n; i++) {
-		const struct share *s = &calls->shares.v[i];
-		bool in_op = s->a < OF_NO_OP;
-		struct str frames[] = { trace_name(t, s->b), in_op ? trace_name(t, s->a) : STR("") };
-		const int64_t values[VALUES] = { (int64_t)s->calls, s->cpu_ns, s->device_ns };
+	buf_init(&frames, FRAMES_BYTES_MAX);
+	for (uint32_t i = 0; i < c->list.n; i++) {
+		const struct chain *chain = &c->list.v[i];
+		const int64_t values[VALUES] = { (int64_t)chain->calls, chain->cpu_ns, chain->device_ns };
+		size_t n = chain->calls == 0 ? 0 : frames_of(c, i, &frames);
 
-		sample(p, frames, in_op ? 2 : 1, values, s->a != OF_HOST, file);
+		if (n > 0)
+			sample(p, (const struct str *)(const void *)frames.p, n, values, chain->device, file);
 	}
+	p->too_deep |= frames.rc != OK;
+	buf_fini(&frames);
 	vec_each(ev, &t->events) {
 		first_ns = ev->start_ns < first_ns ? ev->start_ns : first_ns;
 		last_ns = event_end_ns(ev) > last_ns ? event_end_ns(ev) : last_ns;
@@ -106,5 +105,7 @@ void pprof_print_window(struct pprof_print *p, const struct window *w, const cha
 
 int pprof_print_finish(struct pprof_print *p, struct buf *out, struct err *e)
 {
+	if (p->too_deep)
+		return err_set(e, E_LIMIT, "a chain of calls that is too deep for a profile");
 	return pprof_finish(p->pprof, p->start_ns, p->dur_ns, p->has_device ? VALUE_DEVICE : VALUE_CPU, out, e);
 }

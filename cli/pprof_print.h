@@ -1,6 +1,6 @@
 /* pprof_print.h — what goes into the profile of a summary (cli/pprof.h): calls, CPU and device time.
- * A trace gives a sample for each op with its self CPU time, and one for each kernel under the op that launched it, so
- * each nanosecond counts once; device rows that are no work (annotations, synchronisation) are left out. A window of the
+ * A trace gives a sample for each chain of calls with its self CPU time, and one for each kernel under the chain that
+ * launched it, so each nanosecond counts once; device rows that are no work (annotations, synchronisation) are left out. A window of the
  * Neuron tools gives a sample an op: device time of what runs on a device, CPU time of the rest; engines and gaps would
  * count the same time again. Samples carry the labels "on" (host, device) and, of several files, "file". */
 #ifndef CLI_PPROF_PRINT_H
@@ -10,21 +10,14 @@
 
 #include "cli/pprof.h"
 #include "profile/window.h"
-#include "trace/keyavg.h"
-#include "trace/shares.h"
-
-struct pprof_calls { /* of one trace */
-	const struct trace *t;
-	struct shares shares; /* by the op that launched it, where there is one, and name */
-};
-keyavg_each_call pprof_calls_add; /* arg: a struct pprof_calls */
+#include "trace/chains.h"
 
 struct pprof_print;
 
 struct pprof_print *pprof_print_new(void);
 void pprof_print_free(struct pprof_print *p);
 /* file: NULL where there is only one. */
-void pprof_print_trace(struct pprof_print *p, struct pprof_calls *calls, const char *file);
+void pprof_print_trace(struct pprof_print *p, const struct chains *c, const char *file); /* CHAINS_KERNELS */
 void pprof_print_window(struct pprof_print *p, const struct window *w, const char *file);
 int pprof_print_finish(struct pprof_print *p, struct buf *out, struct err *e) MUST_USE;
 

@@ -14,22 +14,6 @@
 
 enum { ARENA_BYTES_MAX = 1 << 30 };
 
-/* What is made of a trace besides the table, in the same pass. */
-struct extras {
-	struct steps *steps;	   /* NULL where they are not wanted */
-	struct pprof_calls *calls; /* the same */
-};
-
-static void extras_add(void *arg, const struct keyavg_call *call)
-{
-	const struct extras *x = arg;
-
-	if (x->steps != NULL)
-		steps_add(x->steps, call);
-	if (x->calls != NULL)
-		pprof_calls_add(x->calls, call);
-}
-
 static int make_gauges(struct summary *s)
 {
 	const struct trace *t = s->trace;
@@ -50,29 +34,25 @@ static int make_gauges(struct summary *s)
 
 static int make_tables(struct summary *s, const struct summary_want *want)
 {
-	struct extras x = { 0 };
-	int rc;
+	struct steps *steps = want->steps || want->by_step ? steps_new(s->trace) : NULL;
+	int rc = keyavg_table_make_and(&s->table, s->trace, steps == NULL ? NULL : steps_add, steps, &s->error);
 
-	x.steps = want->steps || want->by_step ? steps_new(s->trace) : NULL;
-	x.calls = want->calls ? &s->calls : NULL;
-	s->calls.t = s->trace;
-	rc = keyavg_table_make_and(&s->table, s->trace, extras_add, &x, &s->error);
-	if (rc == OK && x.steps != NULL)
-		rc = steps_finish(x.steps, &s->steps, &s->error);
-	if (rc == OK && s->calls.shares.full)
-		rc = err_set(&s->error, E_NOMEM, "no memory for the calls of a profile");
+	if (rc == OK && steps != NULL)
+		rc = steps_finish(steps, &s->steps, &s->error);
+	if (rc == OK && want->chains)
+		rc = chains_make(&s->chains, s->trace, CHAINS_KERNELS, &s->error);
 	if (rc == OK && want->by_module && s->trace->xla != NULL)
 		rc = xla_table_make(&s->modules, s->trace, &s->error);
 	if (rc == OK && want->gauges)
 		rc = make_gauges(s);
-	steps_free(x.steps);
+	steps_free(steps);
 	return rc;
 }
 
 static int read_trace(struct summary *s, struct input *in, enum probe_kind kind, const struct summary_want *want,
 	const struct trace_limits *limits, struct progress *p)
 {
-	unsigned more = want->more | (want->gauges ? TRACE_COPIES | TRACE_DELAYS : 0);
+	unsigned more = want->more | (want->chains ? TRACE_PYTHON : 0) | (want->gauges ? TRACE_COPIES | TRACE_DELAYS : 0);
 	int rc = dialect_read(kind, in, s->name, limits, more, NULL, &s->report, &s->trace, &s->error);
 
 	progress_say(p, "adding up");
@@ -177,7 +157,7 @@ static void summary_fini(struct summary *s)
 	keyavg_table_fini(&s->table);
 	xla_table_fini(&s->modules);
 	step_table_fini(&s->steps);
-	shares_fini(&s->calls.shares);
+	chains_fini(&s->chains);
 	buf_fini(&s->stacks);
 	trace_free(s->trace);
 	window_fini(s->window);

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "cli/pprof_print.h"
 #include "profile/window.h"
+#include "trace/chains.h"
 #include "trace/input.h"
 #include "trace/keyavg.h"
 #include "trace/report.h"
@@ -19,7 +19,7 @@
 struct summary_want {
 	bool by_engine, by_module, by_step; /* only files that have them are any good then */
 	bool steps;			    /* where the file has them */
-	bool calls; /* for a pprof profile */
+	bool chains; /* of calls, for a pprof profile */
 	bool gauges; /* of traces: trace/device_use.h */
 	bool folded; /* stacks of calls */
 	enum stacks_of stacks_of;
@@ -35,7 +35,7 @@ struct summary {
 	struct keyavg_table table;
 	struct xla_table modules; /* where they are wanted, as the next three */
 	struct step_table steps;
-	struct pprof_calls calls;
+	struct chains chains;
 	struct buf stacks;
 	struct window gauges; /* versions and gauges of a trace */
 	struct trace_report report;

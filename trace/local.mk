@@ -1,6 +1,7 @@
 noinst_LIBRARIES += trace/libtrace.a
 trace_libtrace_a_SOURCES = \
 	trace/busy.c trace/busy.h \
+	trace/chains.c trace/chains.h \
 	trace/device_use.c trace/device_use.h \
 	trace/dialect.c trace/dialect.h \
 	trace/draft.c trace/draft.h \

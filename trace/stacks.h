@@ -6,7 +6,7 @@
  * (control characters, too), and chains of less than a microsecond are left out. There a chain is of Python calls; here
  * it is what the tree of the table has, so ops are in it, and Python calls where the trace keeps them. One line a chain, in
  * order bytewise.
- * Runs on: one thread at a time. Memory: about 64 bytes a chain, and what trace/tree.h takes. */
+ * Runs on: one thread at a time. Memory: trace/chains.h, and the lines. */
 #ifndef TRACE_STACKS_H
 #define TRACE_STACKS_H
 

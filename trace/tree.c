@@ -12,8 +12,7 @@ struct climb {
 
 uint32_t tree_thread(const struct trace *t, const struct trace_event *ev, const void *arg)
 {
-	(void)arg;
-	if (event_info(ev)->class == EVENT_DEVICE || event_is_async(t, ev) || (ev->flags & EVENT_TAKEN))
+	if (event_info(ev)->class == EVENT_DEVICE || event_is_async(t, ev) || (arg == NULL && (ev->flags & EVENT_TAKEN)))
 		return ORDER_OUT;
 	return ev->thread;
 }
@@ -69,7 +68,7 @@ int tree_each(const struct trace *t, const struct tree_visitor *v, struct err *e
 {
 	struct climb c = { .t = t, .v = v };
 	struct order o = { 0 };
-	int rc = order_make(&o, t, tree_thread, NULL, intern_count(&t->threads), ORDER_OUTER_FIRST, e);
+	int rc = order_make(&o, t, tree_thread, v->taken ? v : NULL, intern_count(&t->threads), ORDER_OUTER_FIRST, e);
 
 	for (size_t g = 0; rc == OK && g < o.groups; g++)
 		rc = climb_thread(&c, o.index + o.start[g], o.start[g + 1] - o.start[g], e);

@@ -5,6 +5,8 @@
 #ifndef TRACE_TREE_H
 #define TRACE_TREE_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "trace/event.h"
 
@@ -19,9 +21,11 @@ struct tree_visitor {
 	void (*open)(void *arg, struct tree_node *node, const struct tree_node *parent);
 	void (*close)(void *arg, const struct tree_node *node, struct tree_node *parent);
 	void *arg;
+	bool taken; /* calls that their parent stands for are handed on, too: EVENT_TAKEN in their flags */
 };
 
-/* The thread whose tree an event is a node of, or ORDER_OUT (trace/order.h). */
+/* The thread whose tree an event is a node of, or ORDER_OUT (trace/order.h). arg: NULL, or what is not NULL for calls
+ * that their parent stands for as well. */
 uint32_t tree_thread(const struct trace *t, const struct trace_event *ev, const void *arg);
 
 int tree_each(const struct trace *t, const struct tree_visitor *v, struct err *e) MUST_USE;
