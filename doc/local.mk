@@ -21,6 +21,7 @@ doc/man/trainspotter-agent.8: trainspotter-agent$(EXEEXT)
 
 EXTRA_DIST += doc/api.md \
 	doc/capture.md \
+	doc/deploy.md \
 	doc/wire.md \
 	doc/decisions/0001-floors.md \
 	doc/decisions/0002-own-json-reader.md \

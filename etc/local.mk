@@ -24,3 +24,24 @@ etc/trainspotter-agent.service: etc/trainspotter-agent.service.in Makefile
 dist_pkgdata_DATA = etc/fusion.yaml
 # only to be copied from
 dist_pkgdata_DATA += etc/name-rules.yaml
+
+# to be copied from, and changed: drop-ins for the agent's unit, and Kubernetes
+examplesdir = $(docdir)/examples
+dist_examples_DATA = \
+	etc/kubernetes/daemonset.yaml \
+	etc/trainspotter-agent.kineto.conf \
+	etc/trainspotter-agent.neuron.conf
+
+EXTRA_DIST += \
+	etc/Containerfile \
+	etc/Containerfile.dockerignore \
+	etc/helm/trainspotter-agent/Chart.yaml \
+	etc/helm/trainspotter-agent/values.yaml \
+	etc/helm/trainspotter-agent/templates/NOTES.txt \
+	etc/helm/trainspotter-agent/templates/_helpers.tpl \
+	etc/helm/trainspotter-agent/templates/agent-configmap.yaml \
+	etc/helm/trainspotter-agent/templates/agent-daemonset.yaml \
+	etc/helm/trainspotter-agent/templates/daemon-configmap.yaml \
+	etc/helm/trainspotter-agent/templates/daemon-service.yaml \
+	etc/helm/trainspotter-agent/templates/daemon-statefulset.yaml \
+	etc/helm/trainspotter-agent/templates/serviceaccount.yaml

@@ -24,6 +24,13 @@ tests_system_peak_SOURCES = tests/system/peak.c
 TESTS += tests/system/long.test
 EXTRA_DIST += tests/system/long.test
 
+# yaml is to packaging.test what a reader of YAML would be
+check_PROGRAMS += tests/system/yaml
+tests_system_yaml_SOURCES = tests/system/yaml.c
+tests_system_yaml_LDADD = base/libbase.a $(YAML_LIBS) -lm
+TESTS += tests/system/packaging.test
+EXTRA_DIST += tests/system/packaging.test
+
 TESTS += tests/system/resources.test
 EXTRA_DIST += tests/system/resources.test
 
