@@ -173,7 +173,7 @@ static const struct conf_key agent_keys[] = {
 	{ "xla.environment", CONF_BOOL, A(xla.environment), 0, 0, "yes",
 		"find them by TRAINSPOTTER_XLA_PORT in their environment: a port, or a range", NULL },
 	{ "xla.jobs", CONF_SECTIONS, A(xla.jobs), 0, 0, NULL, "profiler servers to ask besides", &xla_job_schema },
-	{ "xla.dir", CONF_PATH, A(xla.dir), 1, 200, "/tmp",
+	{ "xla.dir", CONF_PATH, A(xla.dir), 0, 0, "/tmp",
 		"folder, as the job sees it, in which another one is made for each window", NULL },
 	{ "xla.timeout", CONF_DURATION, A(xla.timeout_ns), NS_PER_S, 10 * NS_PER_MIN, "30s",
 		"how long after a window its trace may take to be written", NULL },

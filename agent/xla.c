@@ -554,6 +554,8 @@ int xla_conf_check(const struct xla_conf *cf, struct err *e)
 			if (strcmp(jobs[i].address, jobs[j].address) == 0)
 				return err_set(e, E_USAGE, "xla.jobs[%zu].address: %s stands there twice", i, jobs[i].address);
 	}
+	if (strlen(cf->dir) >= XLA_DIR)
+		return err_set(e, E_USAGE, "xla.dir: want %d bytes at most", XLA_DIR - 1);
 	if (cf->jobs.n > XLA_JOBS_MAX)
 		return err_set(e, E_USAGE, "xla.jobs: want %d at most", XLA_JOBS_MAX);
 	if (cf->enabled && cf->jobs.n == 0 && !cf->environment)

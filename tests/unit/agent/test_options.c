@@ -104,6 +104,8 @@ START_TEST(a_mistake_names_file_line_and_key)
 			{ "agent.yaml", "vllm.servers[0].url", "nothing behind it" } },
 		{ "vllm:\n  servers:\n    - url: http://h:1\n      dir: /t\n    - url: http://h:1\n      dir: /u\n", NULL,
 			{ "agent.yaml", "vllm.servers", "twice" } },
+		{ "xla:\n  enabled: yes\n  jobs:\n    - address: 10.0.0.1:9012\n", NULL, { "agent.yaml", "xla.jobs[0].address", "this machine" } },
+		{ "xla:\n  enabled: yes\n  environment: no\n", NULL, { "agent.yaml", "xla.jobs", "xla.environment" } },
 		{ "kineto:\n  enabled: no\n", NULL, { "agent.yaml", "watch", "kineto.enabled" } },
 	};
 
