@@ -149,6 +149,10 @@ void xla_call_do(struct xla_call *c, struct thread *t)
 {
 	struct err e = { 0 };
 
+	if (c->job.known && !worker_lives(&c->job.who, c->proc)) {
+		c->end = XLA_DIED; /* whoever listens there now is another one: the next scan tells */
+		return;
+	}
 	if (xla_folder_make(&c->folder, c->job.known ? c->job.who.root : "", c->dir, user_of(c), &e) < 0) {
 		c->end = XLA_NO_FOLDER;
 		say(c, e.text);

@@ -405,8 +405,8 @@ START_TEST(a_folder_that_cannot_be_made_is_told_and_no_call_made)
 }
 END_TEST
 
-/* In a process of its own, which ends while it is profiled. */
-START_TEST(a_process_that_ends_meanwhile_has_died)
+/* The server in a process of its own. */
+static pid_t serve_in_child(void)
 {
 	int port[2], got = 0;
 	pid_t pid;
@@ -426,9 +426,31 @@ START_TEST(a_process_that_ends_meanwhile_has_died)
 	}
 	ck_assert_int_eq(read(port[0], &got, sizeof(got)), sizeof(got));
 	snprintf(address, sizeof(address), "127.0.0.1:%d", got);
+	return pid;
+}
+
+START_TEST(a_process_that_ends_meanwhile_has_died)
+{
+	serve_in_child();
 	window();
 	expect(XLA_DIED);
 	ck_assert_uint_eq(folder_count("jobs", ""), 0);
+}
+END_TEST
+
+START_TEST(a_process_that_has_ended_is_not_asked)
+{
+	pid_t pid = serve_in_child();
+
+	conf.scan_ns = NS_PER_MIN;
+	open_source();
+	ck_assert(wait_for(seen));
+	ck_assert_int_eq(plan_at(plan, 0).w->pid, pid);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	while (kill(pid, 0) == 0)
+		clock_sleep_ns(NS_PER_MS);
+	window();
+	expect(XLA_DIED);
 }
 END_TEST
 
@@ -524,6 +546,7 @@ Suite *suite_xla(void)
 	tcase_add_test(tc, where_nobody_listens_the_window_is_refused);
 	tcase_add_test(tc, a_folder_that_cannot_be_made_is_told_and_no_call_made);
 	tcase_add_test(tc, a_process_that_ends_meanwhile_has_died);
+	tcase_add_test(tc, a_process_that_has_ended_is_not_asked);
 	tcase_add_test(tc, a_stop_ends_a_call_that_is_under_way);
 	tcase_add_test(tc, what_is_finished_and_nobody_took_is_removed_at_the_end);
 	tcase_add_test(tc, never_two_windows_of_a_job_at_once);
