@@ -94,7 +94,7 @@ struct kineto {
 	char *name, *service, *deploy, *activities, *custom, *proc, *bad_dir;
 	size_t keep_files;
 	int64_t timeout_ns;
-	bool env_said;
+	bool env_said, paused;
 	struct plan *plan;
 	struct identities *identities; /* NULL: the process and the configuration alone say who it is */
 	struct procs procs;
@@ -444,6 +444,7 @@ static void take_notes(struct kineto *k, int64_t now_ns, int64_t wall_ns)
 			break;
 		case KINETO_NOTE_KNOWN:
 		case KINETO_NOTE_GRANT:
+		case KINETO_NOTE_REVOKE:
 		case KINETO_NOTE_OVER:
 		case KINETO_NOTE_SOCKET: must(!"a note of our own came back");
 		}
@@ -472,10 +473,21 @@ static void grant(struct kineto *k, const struct plan_order *o, int64_t now_ns)
 		.grant = { o->id, o->duration_ns, o->iterations, o->expires_ns } });
 }
 
+/* A kill switch stops what was granted and has not begun, too. */
+static void heed_pause(struct kineto *k)
+{
+	bool paused = plan_paused(k->plan);
+
+	if (paused && !k->paused)
+		kineto_poll_tell(k->poll, &(struct kineto_note){ .kind = KINETO_NOTE_REVOKE });
+	k->paused = paused;
+}
+
 static void grant_orders(struct kineto *k, int64_t now_ns, int64_t wall_ns)
 {
 	struct plan_order o;
 
+	heed_pause(k);
 	for (int n = 0; n < ORDERS_AT_ONCE && plan_next(k->plan, kineto_source.name, now_ns, wall_ns, &o); n++)
 		grant(k, &o, now_ns);
 }

@@ -112,6 +112,10 @@ static void obey_note(struct kineto_poll *p, const struct kineto_note *n)
 	switch (n->kind) {
 	case KINETO_NOTE_KNOWN: kineto_table_know(p->table, n->pid, n->address, str_of(n->dir)); break;
 	case KINETO_NOTE_GRANT: take_grant(p, n); break;
+	case KINETO_NOTE_REVOKE:
+		kineto_table_revoke(p->table);
+		p->chores_ns = 0;
+		break;
 	case KINETO_NOTE_OVER: kineto_table_over(p->table, n->pid); break;
 	case KINETO_NOTE_SOCKET: put_socket(p, n); break;
 	case KINETO_NOTE_NEW:

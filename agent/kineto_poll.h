@@ -3,7 +3,7 @@
  * and leaves a question that has grown old unanswered.
  *
  *	sockets ═ poll thread ─ NEW, SEEN, GIVEN, UNSENT, STRANGE ─→ main
- *	                      ←─ KNOWN, GRANT, OVER, SOCKET ────────
+ *	                      ←─ KNOWN, GRANT, REVOKE, OVER, SOCKET ─
  *
  * Runs on: start and stop, give and fetch on the main thread. */
 #ifndef AGENT_KINETO_POLL_H
@@ -29,6 +29,7 @@ enum kineto_note_kind {
 	KINETO_NOTE_STRANGE, /* to main: pid was left without an answer; path is its folder, dir the socket's */
 	KINETO_NOTE_KNOWN,   /* from main: dir */
 	KINETO_NOTE_GRANT,   /* from main: grant */
+	KINETO_NOTE_REVOKE,  /* from main: no grant counts any more; each comes back as UNSENT */
 	KINETO_NOTE_OVER,    /* from main: the window of pid */
 	KINETO_NOTE_SOCKET,  /* from main: fd and dir at place index, the old fd there is closed */
 };

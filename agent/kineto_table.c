@@ -58,7 +58,7 @@ struct kineto_proc *kineto_table_poll(struct kineto_table *t, pid_t pid, uid_t u
 		struct kineto_grant old = p->grant;
 
 		*p = (struct kineto_proc){ .pid = pid, .address = address, .grant = old, .told_ns = mono_ns };
-		p->grant.until_ns = 0; /* of the one before, if there is one */
+		p->grant.until_ns = INT64_MIN; /* of the one before, if there is one */
 	}
 	p->uid = uid;
 	p->last_ns = mono_ns;
@@ -86,6 +86,12 @@ bool kineto_table_grant(struct kineto_table *t, pid_t pid, uint64_t address, con
 		return false;
 	p->grant = *g;
 	return true;
+}
+
+void kineto_table_revoke(struct kineto_table *t)
+{
+	vec_each(p, &t->procs)
+		p->grant.until_ns = INT64_MIN;
 }
 
 bool kineto_table_ask(const struct kineto_proc *p, int64_t mono_ns)

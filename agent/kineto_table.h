@@ -53,6 +53,7 @@ void kineto_table_know(struct kineto_table *t, pid_t pid, uint64_t address, stru
 
 /* False when the process is gone or another one by now, or has a grant. */
 bool kineto_table_grant(struct kineto_table *t, pid_t pid, uint64_t address, const struct kineto_grant *g);
+void kineto_table_revoke(struct kineto_table *t); /* what nobody came for yet, as if its time were over */
 /* May it have its window at this poll? */
 bool kineto_table_ask(const struct kineto_proc *p, int64_t mono_ns);
 void kineto_table_gave(struct kineto_table *t, struct kineto_proc *p); /* the grant is used */

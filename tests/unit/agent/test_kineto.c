@@ -337,6 +337,28 @@ START_TEST(an_order_that_a_process_does_not_come_for_is_unsent)
 }
 END_TEST
 
+START_TEST(a_kill_switch_stops_what_was_granted_and_has_not_begun)
+{
+	make_known();
+	for (int i = 0; i < 100 && plan_out(plan) == 0; i++) {
+		look();
+		clock_sleep_ns(5 * NS_PER_MS);
+	}
+	ck_assert_uint_eq(plan_out(plan), 1);
+	plan_pause(plan, true);
+	look();
+	for (int i = 0; i < 100 && plan_out(plan) > 0; i++) {
+		look();
+		clock_sleep_ns(5 * NS_PER_MS);
+	}
+	ck_assert_uint_eq(plan_out(plan), 0);
+	ck_assert(!get_window(&client, 30));
+	plan_pause(plan, false);
+	ahead_ns += 2 * NS_PER_S;
+	take_one_window();
+}
+END_TEST
+
 /* ---- how windows fail */
 
 static void expect_failure(enum kineto_end end)
@@ -832,6 +854,7 @@ Suite *suite_kineto(void)
 	tcase_add_test(tc, five_hundred_processes_within_five_seconds_are_all_answered);
 	tcase_add_test(tc, a_window_that_the_daemon_asks_for_is_taken_with_its_own_length_and_told);
 	tcase_add_test(tc, a_window_that_failed_is_told_to_the_daemon_by_the_same_word);
+	tcase_add_test(tc, a_kill_switch_stops_what_was_granted_and_has_not_begun);
 	tcase_add_test(tc, an_order_that_a_process_does_not_come_for_is_unsent);
 	tcase_add_test(tc, a_setting_that_is_wrong_is_named);
 	suite_add_tcase(s, tc);

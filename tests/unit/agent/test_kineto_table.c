@@ -107,6 +107,20 @@ START_TEST(a_grant_that_nobody_came_for_in_time_is_told)
 }
 END_TEST
 
+START_TEST(what_is_revoked_is_told_as_if_its_time_were_over)
+{
+	poll_idle(7);
+	poll_idle(8);
+	ck_assert(grant(7, 1));
+	kineto_table_revoke(t);
+	ck_assert(!kineto_table_ask(poll_idle(7), now));
+	ck_assert_uint_eq(kineto_table_unsent(t, now), 1);
+	ck_assert_uint_eq(kineto_table_unsent(t, now), 0);
+	ck_assert(grant(7, 2));
+	ck_assert(kineto_table_ask(poll_idle(7), now));
+}
+END_TEST
+
 START_TEST(a_grant_is_not_lost_with_its_process)
 {
 	poll_idle(7);
@@ -192,6 +206,7 @@ Suite *suite_kineto_table(void)
 	tcase_add_test(tc, no_window_at_the_first_poll_nor_before_it_is_known_who_it_is);
 	tcase_add_test(tc, a_busy_process_is_left_alone_whatever_was_granted);
 	tcase_add_test(tc, a_grant_that_nobody_came_for_in_time_is_told);
+	tcase_add_test(tc, what_is_revoked_is_told_as_if_its_time_were_over);
 	tcase_add_test(tc, a_grant_is_not_lost_with_its_process);
 	tcase_add_test(tc, a_minute_without_a_poll_and_it_is_forgotten);
 	tcase_add_test(tc, main_hears_of_a_process_now_and_then_while_it_polls);
