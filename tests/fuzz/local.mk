@@ -8,6 +8,7 @@
 # Without it make check runs each over its committed inputs.
 fuzz_programs = \
 	tests/fuzz/fuzz_http \
+	tests/fuzz/fuzz_identity \
 	tests/fuzz/fuzz_input \
 	tests/fuzz/fuzz_json \
 	tests/fuzz/fuzz_judge \
@@ -54,6 +55,10 @@ tests_fuzz_fuzz_json_LDADD = $(FUZZ_FLOOR1)
 tests_fuzz_fuzz_judge_SOURCES = tests/fuzz/fuzz_judge.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_judge_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_judge_LDADD = detect/libdetect.a profile/libprofile.a $(FUZZ_FLOOR1)
+
+tests_fuzz_fuzz_identity_SOURCES = tests/fuzz/fuzz_identity.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_identity_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_identity_LDADD = agent/libagent.a stat/libstat.a json/libjson.a base/libbase.a $(YAML_LIBS) -lm
 
 tests_fuzz_fuzz_kineto_wire_SOURCES = tests/fuzz/fuzz_kineto_wire.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_kineto_wire_LDFLAGS = $(fuzz_ldflags)
