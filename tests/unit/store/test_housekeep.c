@@ -162,7 +162,7 @@ START_TEST(over_the_size_cap_the_oldest_go_first)
 	world_open(&w, 63);
 	world_fleet(&w, 4000, 20 * NS_PER_HOUR);
 	world_put_all(&w, 500);
-	set_retention(&w, 0, 0, 3 << 20);
+	set_retention(&w, 0, 0, 4 << 20);
 	world_ok(&w, store_housekeep(w.store, WORLD_START, &w.err));
 	left = count_windows(&w);
 	ck_assert_uint_gt(left, 100);
