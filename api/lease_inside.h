@@ -38,6 +38,7 @@ struct service {
 	/* of this round of the table; 0 in another */
 	uint32_t strays; /* windows under way without a lease */
 	uint32_t ahead;	 /* workers that go before the one that is looked at */
+	bool turned;	 /* one of the polling agent's had to let others go first: so have those behind it */
 	uint64_t round;
 };
 

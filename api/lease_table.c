@@ -12,7 +12,6 @@ enum {
 	AGENT_TEXT_BYTES = 32 << 20, /* of one poll: a body's ceiling and the seats */
 	NAME_BYTES = 32 << 20,
 	ROUND_BYTES = 256 << 20,
-	TURNS_MAX = 64, /* candidates of one poll whose place in the fleet is looked for */
 };
 
 static const char *const worker_states[] = {
@@ -567,6 +566,7 @@ static int seat_cmp(const void *a, const void *b)
 struct room {
 	int64_t now_ns;
 	size_t fleet;
+	bool turned; /* as service.turned, whatever the service */
 };
 
 static struct service *service_at(struct lease_table *t, uint32_t id)
@@ -641,8 +641,7 @@ static size_t count_ahead(struct lease_table *t, const struct agent *mine, const
 }
 
 /* LEASE_REFUSALS: it may have one. */
-static enum lease_refusal refusal_of(struct lease_table *t, const struct agent *a, const struct seat *s, const struct room *room,
-	size_t *looked)
+static enum lease_refusal refusal_of(struct lease_table *t, const struct agent *a, const struct seat *s, struct room *room)
 {
 	struct service *sv = service_at(t, s->service);
 	size_t ahead;
@@ -655,10 +654,12 @@ static enum lease_refusal refusal_of(struct lease_table *t, const struct agent *
 		return REFUSED_SERVICE;
 	if (room->fleet == 0 || t->leases.n >= LEASE_LEASES_MAX)
 		return REFUSED_FLEET;
-	if (++*looked > TURNS_MAX)
+	if (room->turned || sv->turned)
 		return REFUSED_TURN;
 	ahead = count_ahead(t, a, s, room->now_ns);
-	return ahead < room->fleet && sv->ahead < service_free(t, sv) ? LEASE_REFUSALS : REFUSED_TURN;
+	room->turned = ahead >= room->fleet;
+	sv->turned = sv->ahead >= service_free(t, sv);
+	return room->turned || sv->turned ? REFUSED_TURN : LEASE_REFUSALS;
 }
 
 static void make_id(struct lease_table *t, char out[CAPTURE_ID + 1])
@@ -719,8 +720,8 @@ static void grant(struct lease_table *t, struct agent *a, struct seat *s, struct
 static void grant_turns(struct lease_table *t, struct agent *a, int64_t now_ns, struct lease_round *r)
 {
 	struct seat **turns = arena_get_array(&r->arena, a->n_seats + 1, sizeof(struct seat *));
-	size_t n = 0, looked = 0;
 	struct room room;
+	size_t n = 0;
 
 	for (size_t i = 0; turns != NULL && i < a->n_seats; i++)
 		if (seat_waits(&a->seats[i]))
@@ -730,7 +731,7 @@ static void grant_turns(struct lease_table *t, struct agent *a, int64_t now_ns, 
 	qsort(turns, n, sizeof(struct seat *), seat_cmp);
 	room = look_around(t, now_ns);
 	for (size_t i = 0; i < n; i++) {
-		enum lease_refusal no = refusal_of(t, a, turns[i], &room, &looked);
+		enum lease_refusal no = refusal_of(t, a, turns[i], &room);
 
 		if (no == LEASE_REFUSALS)
 			grant(t, a, turns[i], &room, r);
