@@ -39,3 +39,6 @@ EXTRA_DIST += tests/system/kernels.test
 
 TESTS += tests/system/exec.test
 EXTRA_DIST += tests/system/exec.test
+
+TESTS += tests/system/fleet.test
+EXTRA_DIST += tests/system/fleet.test
