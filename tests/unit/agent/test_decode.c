@@ -203,6 +203,48 @@ START_TEST(what_it_made_becomes_windows_of_when_the_session_was)
 }
 END_TEST
 
+/* Files in the shape of real ones, where they are (TRAINSPOTTER_TEST_DATA). */
+static const struct real {
+	const char *file, *json; /* of the data; of the decoder */
+	enum op_kind kind;
+	const char *op, *gauge; /* that must be in the window; NULL: any */
+} reals[] = {
+	{ "system_profile_docs_shape.json", "system", OP_CPU_OP, "PjitFunction(matmul_allgather)", "host_memory_used" },
+	{ "trnblas_mp2_summary_trn1.2xlarge.json", "summary", OP_ENGINE, "Vector", "hbm_read_bytes" },
+	{ "device/rmsnorm_fused.json", "device", OP_ENGINE, "Vector", "mfu_estimated_ratio" },
+	{ "device/rmsnorm_eager.json", "device", OP_ENGINE, "Vector", "peak_hbm_bandwidth" },
+	{ "device/matmul_throttled.json", "device", OP_ENGINE, "Tensor", "throttle_events" },
+};
+
+START_TEST(files_in_the_shape_of_real_ones_become_windows)
+{
+	const struct real *r = &reals[_i];
+	char path[PATH_MAX], name[64];
+	struct window w;
+	struct arena a;
+	struct buf b;
+
+	buf_init(&b, 64 << 20);
+	arena_init(&a, 64 << 20);
+	snprintf(path, sizeof(path), "%s/neuron/%s", getenv("TRAINSPOTTER_TEST_DATA"), r->file);
+	ck_assert_int_eq(file_read_all(path, &b, NULL), OK);
+	snprintf(name, sizeof(name), "bin/%s.json", r->json);
+	folder_write(name, buf_view(&b));
+	set.want_system = strcmp(r->json, "system") == 0;
+	set.want_summary = strcmp(r->json, "summary") == 0;
+	set.want_device = strcmp(r->json, "device") == 0;
+	decode_it(HOLDS_INFO | HOLDS_SYSTEM | HOLDS_DEVICE);
+	expect(DECODE_TAKEN, 1);
+	snprintf(name, sizeof(name), "decoded/%s-0.json", r->json);
+	make_window_of(name, &w, &a);
+	ck_assert_ptr_nonnull(window_op(&w, r->kind, str_of(r->op)));
+	ck_assert_ptr_nonnull(window_gauge(&w, str_of(r->gauge)));
+	window_fini(&w);
+	arena_fini(&a);
+	buf_fini(&b);
+}
+END_TEST
+
 /* ---- and badly */
 
 static const struct bad {
@@ -417,6 +459,10 @@ Suite *suite_decode(void)
 	tcase_add_test(tc, the_older_program_gets_none_of_the_newer_options);
 	tcase_add_test(tc, the_program_can_be_named_and_need_not_tell_its_version);
 	tcase_add_test(tc, what_it_made_becomes_windows_of_when_the_session_was);
+	if (getenv("TRAINSPOTTER_TEST_DATA") != NULL)
+		tcase_add_loop_test(tc, files_in_the_shape_of_real_ones_become_windows, 0, COUNT(reals));
+	else
+		printf("# skipped: files in the shape of real ones, without TRAINSPOTTER_TEST_DATA\n");
 	tcase_add_loop_test(tc, a_decoder_that_fails_is_counted_and_the_next_one_works, 0, COUNT(bads));
 	tcase_add_test(tc, what_worked_is_taken_where_another_output_failed);
 	tcase_add_test(tc, a_file_that_was_cut_short_says_so_when_it_is_read);
