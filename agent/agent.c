@@ -202,7 +202,8 @@ static int open_xla(struct agent *a, struct source *out, struct err *e)
 static int open_vllm(struct agent *a, struct source *out, struct err *e)
 {
 	const struct vllm_settings s = { .conf = &a->conf.vllm, .plan = a->plan, .meter = a->meter,
-		.state_dir = a->conf.state_dir, .keep_files = (size_t)a->conf.keep_files };
+		.state_dir = a->conf.state_dir, .keep_files = (size_t)a->conf.keep_files,
+		.decode = a->conf.vllm.decode ? &a->conf.decode : NULL };
 
 	return vllm_open(out, &s, e);
 }

@@ -44,6 +44,7 @@ agent_libagent_a_SOURCES = \
 	agent/sysfs.c agent/sysfs.h \
 	agent/sysfs_walk.c agent/sysfs_walk.h \
 	agent/vllm.c agent/vllm.h \
+	agent/vllm_decode.c agent/vllm_decode.h \
 	agent/vllm_find.c agent/vllm_find.h \
 	agent/vllm_journal.c agent/vllm_journal.h \
 	agent/vllm_metrics.c agent/vllm_metrics.h \

@@ -166,6 +166,8 @@ static const struct conf_key agent_keys[] = {
 		"of an answer to start and stop (stop writes the trace), and how long after it traces may take to appear", NULL },
 	{ "vllm.stable", CONF_DURATION, A(vllm.stable_ns), 10 * NS_PER_MS, NS_PER_HOUR, "2s",
 		"traces are finished when they stay the same for so long after the answer to stop", NULL },
+	{ "vllm.decode", CONF_BOOL, A(vllm.decode), 0, 0, "yes",
+		"decode folders of .ntff, .neff and .pb that its profiler leaves", NULL },
 	{ "vllm.metrics", CONF_DURATION, A(vllm.metrics_ns), NS_PER_S, NS_PER_DAY, "15s",
 		"how often its /metrics are read, to know what a window costs it", NULL },
 	{ "xla.enabled", CONF_BOOL, A(xla.enabled), 0, 0, "no",

@@ -51,6 +51,7 @@ struct vllm_server_conf {
 struct vllm_conf {
 	struct conf_sections servers; /* struct vllm_server_conf */
 	int64_t timeout_ns, stable_ns, metrics_ns;
+	bool decode;
 };
 
 struct xla_job_conf {

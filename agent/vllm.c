@@ -10,6 +10,7 @@
 
 #include "agent/errand.h"
 #include "agent/keep.h"
+#include "agent/vllm_decode.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
@@ -32,8 +33,7 @@ static const struct {
 	[VLLM_LATE] = { "late", "raise vllm.timeout or vllm.stable" },
 	[VLLM_EMPTY] = { "empty", "no ops in the window: the server had nothing to do; raise capture.duration" },
 	[VLLM_BAD] = { "bad", "the trace cannot be read; it is in the agent's folder of bad traces" },
-	[VLLM_UNDECODED] = { "undecoded", "only .ntff and .pb files came, which neuron-explorer has to decode: see exec in "
-		"doc/capture.md, or let torch's profiler run beside" },
+	[VLLM_UNDECODED] = { "undecoded", "only .ntff and .pb files came, which neuron-explorer has to decode: vllm.decode is off" },
 	[VLLM_NOTHING_CAME] = { "nothing_came", "stop was answered, but no trace appeared: is dir the folder that the server's "
 		"profiler writes to, as this host sees it" },
 	[VLLM_UNFINISHED] = { "unfinished", "the trace was still being written, or went away: is the disk full; raise vllm.timeout" },
@@ -70,7 +70,7 @@ struct server {
 	int64_t given_up_ns;	      /* mono */
 	int64_t stop_due_ns, metrics_due_ns;
 	unsigned stops; /* so often was it not answered */
-	size_t left, taken; /* traces of the window at hand */
+	size_t left, taken; /* traces of the window at hand; its sessions are one */
 	enum vllm_end end;  /* of its last trace */
 	bool has_sample;
 	struct vllm_sample sample;
@@ -102,6 +102,7 @@ struct vllm {
 	int epoll_fd;
 	struct servers servers;
 	struct traces traces;
+	struct vllm_decoder *decoder; /* NULL: sessions are not decoded */
 	uint64_t next_key, raw;
 	int64_t look_ns;
 	struct rand_gen rand;
@@ -266,12 +267,33 @@ static void add_trace(struct vllm *v, struct server *s, const char *path, bool s
 	s->left++;
 }
 
+static bool is_inside(const char *dir, const char *path)
+{
+	struct str rest = str_of(path);
+
+	return str_drop_prefix(&rest, str_of(dir)) && str_has_prefix(rest, STR("/"));
+}
+
+/* A trace in a session's folder goes with the session: agent/harvest.h has the reason. */
+static bool is_in_session(const struct vllm_task *t, const char *path)
+{
+	for (size_t i = 0; i < t->found.raw.n; i++)
+		if (vllm_decoder_takes(&t->link->server, t->found.raw.v[i]) && is_inside(t->found.raw.v[i], path))
+			return true;
+	return false;
+}
+
 static void take_traces(struct vllm *v, struct server *s, const struct vllm_task *t)
 {
+	bool decodes = v->decoder != NULL && t->found.raw.n > 0 &&
+		       vllm_decoder_give(v->decoder, s, s->order, &s->link.server, &t->found.raw);
+
 	s->left = s->taken = 0;
 	s->end = VLLM_UNFINISHED;
 	vec_each(path, &t->found.traces)
-		add_trace(v, s, *path, t->found.traces.n > 1);
+		if (!decodes || !is_in_session(t, *path))
+			add_trace(v, s, *path, t->found.traces.n > 1);
+	s->left += decodes;
 	s->since_ns = 0;
 	s->state = READING;
 	if (s->order != 0)
@@ -325,9 +347,10 @@ static void take_window(struct vllm *v, struct server *s, const struct vllm_task
 		log_info("vllm.stopped", "url=\"%s\" tries=%u", s->link.server.url, s->stops + 1);
 	s->stops = 0;
 	take_raw(v, s, t);
-	if (t->end == VLLM_TAKEN) {
+	if (t->end == VLLM_TAKEN || (t->end == VLLM_UNDECODED && v->decoder != NULL)) {
 		take_traces(v, s, t);
-		return;
+		if (s->left > 0)
+			return;
 	}
 	s->state = IDLE;
 	if (t->end == VLLM_UNDECODED)
@@ -364,6 +387,42 @@ static void take_tasks(struct vllm *v, struct server *s, int64_t now_ns)
 			take_window(v, s, t, now_ns);
 		vllm_task_free(t);
 	}
+}
+
+/* With the last of its traces a window is over. */
+static void end_part(struct vllm *v, struct server *s, enum vllm_end end, int64_t now_ns)
+{
+	s->taken += end == VLLM_TAKEN || end == VLLM_LATE;
+	s->end = end;
+	if (--s->left > 0)
+		return;
+	drop_note(v, s);
+	end_order(v, s, s->taken > 0, s->taken > 0 ? VLLM_TAKEN : s->end, now_ns);
+	s->state = IDLE;
+}
+
+static void end_sessions(struct vllm *v, const struct vllm_decoded *d, int64_t now_ns)
+{
+	struct server *s = d->owner;
+	enum vllm_end end = d->kept > 0 ? VLLM_TAKEN : d->bad > 0 ? VLLM_BAD : d->empty > 0 ? VLLM_EMPTY : VLLM_UNDECODED;
+
+	if (end != VLLM_UNDECODED)
+		say_end(v, s, end, "", d->why);
+	if (d->trouble != DECODE_TAKEN) {
+		v->counts[VLLM_UNDECODED]++;
+		log_warn("vllm.window", "url=\"%s\" service=\"%s\" end=%s what=%s reason=\"%s\" cure=\"%s\"", s->link.server.url,
+			s->link.server.service, ends[VLLM_UNDECODED].word, decode_end_word(d->trouble), d->why,
+			decode_end_cure(d->trouble));
+	}
+	end_part(v, s, end, now_ns);
+}
+
+static void take_sessions(struct vllm *v, int64_t now_ns)
+{
+	struct vllm_decoded done;
+
+	while (v->decoder != NULL && vllm_decoder_over(v->decoder, &done))
+		end_sessions(v, &done, now_ns);
 }
 
 /* ---- the plan */
@@ -416,6 +475,9 @@ static void on_look(void *self, int64_t now_ns, int64_t wall_ns)
 {
 	struct vllm *v = own(self);
 
+	if (v->decoder != NULL)
+		vllm_decoder_look(v->decoder);
+	take_sessions(v, now_ns);
 	vec_each(s, &v->servers)
 		look_at(v, *s, now_ns, wall_ns);
 	take_orders(v, now_ns, wall_ns);
@@ -433,6 +495,8 @@ static int64_t on_wake(const void *self, bool busy)
 	vec_each(t, &v->traces)
 		if (!busy && (*t)->state == TRACE_READY && (*t)->due_ns < wake)
 			wake = (*t)->due_ns;
+	if (!busy && v->decoder != NULL && vllm_decoder_wake_ns(v->decoder) < wake)
+		wake = vllm_decoder_wake_ns(v->decoder);
 	return wake;
 }
 
@@ -448,20 +512,13 @@ static void drop_trace(struct vllm *v, struct trace *t)
 	mem_free(t);
 }
 
-/* One of the server's traces is over with; with the last one its window is. */
 static void end_trace(struct vllm *v, struct trace *t, enum vllm_end end, const char *why, int64_t now_ns)
 {
 	struct server *s = t->server;
 
 	say_end(v, s, end, t->path, why);
-	s->taken += end == VLLM_TAKEN || end == VLLM_LATE;
-	s->end = end;
 	drop_trace(v, t);
-	if (--s->left > 0)
-		return;
-	drop_note(v, s);
-	end_order(v, s, s->taken > 0, s->taken > 0 ? VLLM_TAKEN : s->end, now_ns);
-	s->state = IDLE;
+	end_part(v, s, end, now_ns);
 }
 
 static bool stat_trace(const struct trace *t, struct watch_file *out)
@@ -505,7 +562,7 @@ static bool on_next(void *self, int64_t now_ns, struct source_trace *out)
 		}
 		end_trace(v, t, VLLM_UNFINISHED, "it was removed", now_ns);
 	}
-	return false;
+	return v->decoder != NULL && vllm_decoder_next(v->decoder, now_ns, out);
 }
 
 static struct trace *take_back(const struct vllm *v, uint64_t key)
@@ -540,8 +597,14 @@ static void put_aside(const struct vllm *v, const struct trace *t)
 static void on_back(void *self, uint64_t key, const struct source_result *r, int64_t now_ns)
 {
 	struct vllm *v = own(self);
-	struct trace *t = take_back(v, key);
+	struct trace *t;
 
+	if (key & VLLM_DECODED) {
+		vllm_decoder_back(v->decoder, key, r, now_ns);
+		take_sessions(v, now_ns);
+		return;
+	}
+	t = take_back(v, key);
 	switch (r->end) {
 	case SOURCE_KEPT:
 		remove_trace(t);
@@ -635,6 +698,7 @@ static void on_close(void *self)
 	vec_each(s, &v->servers)
 		free_server(*s);
 	vec_fini(&v->servers);
+	vllm_decoder_close(v->decoder);
 	vec_each(t, &v->traces)
 		mem_free(*t);
 	vec_fini(&v->traces);
@@ -652,6 +716,24 @@ static char *path_in(const char *dir, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return mem_dup_text(path);
+}
+
+static int open_decoder(struct vllm *v, const struct vllm_settings *s, struct err *e)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	char *dir, *lock;
+	int rc;
+
+	if (s->decode == NULL || v->servers.n == 0)
+		return OK;
+	dir = path_in(s->state_dir, "vllm-decoded");
+	lock = path_in(s->state_dir, "decode.lock");
+	rc = vllm_decoder_open(&v->decoder, s->decode, dir, lock, e);
+	mem_free(dir);
+	mem_free(lock);
+	if (rc == OK && epoll_ctl(v->epoll_fd, EPOLL_CTL_ADD, vllm_decoder_fd(v->decoder), &event) < 0)
+		rc = err_sys(e, "epoll");
+	return rc;
 }
 
 int vllm_open(struct source *out, const struct vllm_settings *s, struct err *e)
@@ -678,6 +760,8 @@ int vllm_open(struct source *out, const struct vllm_settings *s, struct err *e)
 			rc = err_set(e, E_USAGE, "vllm.servers: want %d at most", VLLM_SERVERS_MAX);
 	if (rc == OK)
 		rc = take_journal(v, s->conf, e);
+	if (rc == OK)
+		rc = open_decoder(v, s, e);
 	if (rc < 0 || v->servers.n == 0) {
 		on_close(v);
 		return rc;

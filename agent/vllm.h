@@ -31,6 +31,7 @@ struct vllm_settings {
 	struct meter *meter; /* is told the engine's iterations; NULL: nobody asks */
 	const char *state_dir; /* the journal is in state_dir/vllm, traces that cannot be read go to state_dir/bad */
 	size_t keep_files;     /* of the latter */
+	const struct decode_conf *decode; /* copied; NULL: session folders stay as they are */
 	int64_t stop_first_ns; /* before a stop that failed is sent again, doubling; 0: a second */
 };
 

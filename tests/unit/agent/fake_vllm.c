@@ -45,6 +45,10 @@ static void write_session(bool with_trace)
 	write_file(name, "pb");
 	snprintf(name, sizeof(name), "i-0_pid_7/%d/profile_nc_0_session_0.ntff", windows);
 	write_file(name, "ntff");
+	snprintf(name, sizeof(name), "i-0_pid_7/%d/neff_42_vnc_0.neff", windows);
+	write_file(name, "neff");
+	snprintf(name, sizeof(name), "i-0_pid_7/%d/trace_info.pb", windows);
+	write_file(name, "info");
 	snprintf(name, sizeof(name), "i-0_pid_7/%d/trace.json", windows);
 	if (with_trace)
 		write_file(name, TRACE);

@@ -48,9 +48,10 @@ tests_unit_agent_test_vllm_SOURCES = \
 	tests/unit/agent/fake_plan.c tests/unit/agent/fake_plan.h \
 	tests/unit/agent/fake_vllm.c tests/unit/agent/fake_vllm.h \
 	tests/unit/agent/folder.c tests/unit/agent/folder.h \
+	tests/unit/agent/session.c tests/unit/agent/session.h \
 	tests/unit/agent/test_vllm.c \
 	tests/unit/agent/vllm_main.c
-tests_unit_agent_test_vllm_LDADD = agent/libagent.a $(LINK_NET)
+tests_unit_agent_test_vllm_LDADD = agent/libagent.a trace/libtrace.a $(LINK_NET) $(ZSTD_LIBS)
 
 # what runs programs and takes what they leave, with the real readers of traces
 if HAVE_CHECK

@@ -12,6 +12,7 @@
 #include "tests/unit/agent/fake_plan.h"
 #include "tests/unit/agent/fake_vllm.h"
 #include "tests/unit/agent/folder.h"
+#include "tests/unit/agent/session.h"
 
 Suite *suite_vllm(void);
 
@@ -19,6 +20,8 @@ enum { TAKEN_MAX = 32 };
 
 static struct source src;
 static struct vllm_conf conf;
+static struct decode_conf decode;
+static bool decodes;
 static struct vllm_server_conf server;
 static const char *url;
 
@@ -46,6 +49,9 @@ static void setup(void)
 	src = (struct source){ 0 };
 	server = (struct vllm_server_conf){ .url = text(url), .token_file = text(""), .ca_file = text(""),
 		.dir = text(folder_path("traces")), .service = text("llm"), .deploy = text("v1"), .worker = text("") };
+	decodes = false;
+	decode = (struct decode_conf){ .program = text(""), .want_system = true, .want_summary = true, .max_input = 1 << 20,
+		.max_output = 20 << 20, .limit_ns = 20 * NS_PER_S };
 	conf = (struct vllm_conf){ .servers = { &server, 1 }, .timeout_ns = 2 * NS_PER_S, .stable_ns = 100 * NS_PER_MS,
 		.metrics_ns = NS_PER_HOUR };
 }
@@ -67,7 +73,7 @@ static void teardown(void)
 static void open_it(void)
 {
 	const struct vllm_settings s = { .conf = &conf, .state_dir = folder_path("state"), .keep_files = 10,
-		.stop_first_ns = 5 * NS_PER_MS };
+		.stop_first_ns = 5 * NS_PER_MS, .decode = decodes ? &decode : NULL };
 	struct err e = { 0 };
 
 	close_it();
@@ -224,6 +230,131 @@ START_TEST(what_only_neuron_explorer_decodes_is_said_to_be_so)
 	fake_vllm.writes = FAKE_WRITES_RAW;
 	assert_ends_and_goes_on("undecoded");
 	ck_assert_uint_eq(vllm_raw(&src), 1);
+}
+END_TEST
+
+static void wait_until_gone(const char *name)
+{
+	for (int i = 0; i < 3000 && folder_has(name); i++)
+		step();
+	ck_assert(!folder_has(name));
+}
+
+static void decode_sessions(void)
+{
+	decodes = true;
+	decoder_make();
+}
+
+START_TEST(a_session_is_decoded_and_gives_its_windows_and_goes)
+{
+	decode_sessions();
+	fake_vllm.writes = FAKE_WRITES_SESSION;
+	fake_plan.wanted = 1;
+	open_it();
+	run_until_ends(1);
+	assert_end(0, "taken");
+	ck_assert_uint_eq(got.n, 2); /* not trace.json: the system profile has the same ops */
+	ck_assert(str_has_suffix(str_of(got.name[0]), STR("/decoded-0/summary-1.json")));
+	ck_assert_str_eq(got.service[0], "llm/device v1");
+	ck_assert(str_has_suffix(str_of(got.name[1]), STR("/decoded-0/system-0.json")));
+	ck_assert_str_eq(got.service[1], "llm v1");
+	wait_until_gone("traces/i-0_pid_7/1");
+	ck_assert(folder_has("traces"));
+	run_for_ms(50);
+	ck_assert_uint_eq(folder_count("state/vllm-decoded", ""), 0);
+	fake_plan.wanted = 1;
+	run_until_ends(2);
+	assert_end(1, "taken");
+	ck_assert_uint_eq(got.n, 4);
+}
+END_TEST
+
+START_TEST(a_session_that_cannot_be_decoded_goes_and_its_trace_is_taken)
+{
+	decode_sessions();
+	decoder_behaves("fail");
+	fake_vllm.writes = FAKE_WRITES_SESSION;
+	fake_plan.wanted = 1;
+	open_it();
+	run_until_ends(1);
+	assert_end(0, "taken");
+	ck_assert_uint_eq(got.n, 1);
+	ck_assert(str_has_suffix(str_of(got.name[0]), STR("/trace.json")));
+	ck_assert_uint_eq(vllm_count(&src, VLLM_UNDECODED), 1);
+	wait_until_gone("traces/i-0_pid_7/1");
+}
+END_TEST
+
+START_TEST(a_decoder_that_fails_is_counted_and_the_next_window_works)
+{
+	decode_sessions();
+	decoder_behaves("crash");
+	fake_vllm.writes = FAKE_WRITES_RAW;
+	assert_ends_and_goes_on("undecoded");
+	wait_until_gone("traces/i-0_pid_7/1");
+}
+END_TEST
+
+START_TEST(sessions_that_could_not_be_decoded_can_be_kept)
+{
+	decode_sessions();
+	decode.keep = 1;
+	decoder_behaves("fail");
+	fake_vllm.writes = FAKE_WRITES_RAW;
+	fake_plan.wanted = 1;
+	open_it();
+	run_until_ends(1);
+	wait_until_gone("traces/i-0_pid_7/1");
+	ck_assert(folder_has("traces/i-0_pid_7/.kept/1/ntrace.pb"));
+}
+END_TEST
+
+START_TEST(without_a_decoder_a_session_stays)
+{
+	decode_sessions();
+	ck_assert_int_eq(unlink(folder_path("bin/neuron-explorer")), 0);
+	fake_vllm.writes = FAKE_WRITES_RAW;
+	assert_ends_and_goes_on("undecoded");
+	run_for_ms(50);
+	ck_assert(folder_has("traces/i-0_pid_7/1/ntrace.pb"));
+}
+END_TEST
+
+START_TEST(the_servers_own_folder_is_never_removed)
+{
+	decode_sessions();
+	folder_write("traces/ntrace.pb", STR("pb"));
+	folder_write("traces/trace_info.pb", STR("info"));
+	fake_vllm.writes = FAKE_WRITES_SESSION;
+	fake_plan.wanted = 1;
+	open_it();
+	run_until_ends(1);
+	assert_end(0, "taken");
+	wait_until_gone("traces/i-0_pid_7/1");
+	ck_assert(folder_has("traces/ntrace.pb"));
+}
+END_TEST
+
+START_TEST(a_session_is_found_again_by_the_next_agent_and_decoded_once)
+{
+	decode_sessions();
+	fake_vllm.writes = FAKE_WRITES_SESSION;
+	fake_plan.wanted = 1;
+	open_it();
+	for (int i = 0; i < 3000 && decoder_views() < 2; i++) {
+		src.type->look(src.self, clock_mono_ns(), clock_wall_ns());
+		clock_sleep_ns(2 * NS_PER_MS);
+	}
+	for (int i = 0; i < 50; i++) { /* nobody reads what came of it */
+		src.type->look(src.self, clock_mono_ns(), clock_wall_ns());
+		clock_sleep_ns(2 * NS_PER_MS);
+	}
+	fake_plan.out = 0;
+	open_it();
+	wait_until_gone("traces/i-0_pid_7/1");
+	ck_assert_uint_eq(got.n, 2);
+	ck_assert_uint_eq(decoder_views(), 2);
 }
 END_TEST
 
@@ -669,6 +800,13 @@ Suite *suite_vllm(void)
 	tcase_add_test(t, ranks_stay_apart_under_the_worker_of_the_configuration);
 	tcase_add_test(t, a_session_folder_gives_its_trace_and_is_counted);
 	tcase_add_test(t, what_only_neuron_explorer_decodes_is_said_to_be_so);
+	tcase_add_test(t, a_session_is_decoded_and_gives_its_windows_and_goes);
+	tcase_add_test(t, a_session_that_cannot_be_decoded_goes_and_its_trace_is_taken);
+	tcase_add_test(t, a_decoder_that_fails_is_counted_and_the_next_window_works);
+	tcase_add_test(t, sessions_that_could_not_be_decoded_can_be_kept);
+	tcase_add_test(t, without_a_decoder_a_session_stays);
+	tcase_add_test(t, the_servers_own_folder_is_never_removed);
+	tcase_add_test(t, a_session_is_found_again_by_the_next_agent_and_decoded_once);
 	tcase_add_test(t, the_token_of_its_file_is_sent_and_no_other);
 	tcase_add_test(t, a_trace_is_taken_when_it_is_whole);
 	tcase_add_test(t, the_sample_behind_a_window_says_that_one_was_under_way);
