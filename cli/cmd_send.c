@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/proc.h"
+#include "base/vec.h"
 #include "cli/cmd.h"
 #include "cli/remote.h"
 #include "json/write.h"
@@ -14,23 +15,26 @@
  * same window, whoever sends it. */
 #define SENDER "trainspotter-send"
 
-enum { BATCH_WINDOWS = 50, BATCH_BYTES = 4 << 20, ARENA_BYTES = 1 << 30, HOST_TEXT = 256 };
+enum { BATCH_WINDOWS = 50, BATCH_BYTES = 4 << 20, ARENA_BYTES = 1 << 30, HOST_TEXT = 256,
+	FAILURES_MAX = 1 << 20, NAMES_BYTES = 64 << 20 };
 
 struct failure {
-	const char *file;
+	struct str file;
 	struct err why;
 };
+VEC(failures, struct failure);
 
 struct sending {
 	const struct ask *ask;
 	struct window_origin origin;
 	struct window windows[BATCH_WINDOWS];
 	size_t n;
+	bool sent;	    /* the last batch, if there was one */
 	struct arena arena; /* of the windows at hand */
 	uint64_t accepted, duplicates;
-	size_t damaged;
-	struct failure *failures;
-	size_t n_failures;
+	size_t damaged, read;
+	struct failures failures;
+	struct arena names; /* of the files that failed */
 };
 
 static const struct opt opts[] = {
@@ -87,37 +91,61 @@ static int send_windows(struct sending *s, struct err *e)
 	rc = wire_encode(&b, &body, e);
 	if (rc == OK)
 		rc = post(s, buf_view(&body), e);
+	s->sent = rc == OK;
 	buf_fini(&body);
 	drop_windows(s);
 	return rc;
 }
 
-static void read_file(struct sending *s, const char *path)
+static void fail(struct sending *s, const char *file, const struct err *why)
 {
-	struct window *w = &s->windows[s->n];
-	struct trace_report report;
-	struct err e = { 0 };
-	int rc = window_from_file(&s->arena, path, &s->origin, &TRACE_LIMITS_DEFAULT, w, &report, &e);
+	struct failure *f = vec_push(&s->failures);
 
-	if (rc == OK && (rc = window_check(w, &e)) < 0)
-		window_fini(w);
-	if (rc < 0) {
-		s->failures[s->n_failures++] = (struct failure){ path, e };
-		return;
+	if (f != NULL)
+		*f = (struct failure){ arena_text(&s->names, file), *why };
+}
+
+static int take_window(void *arg, const char *name, struct window *w, const struct trace_report *report, struct err *why,
+	struct err *e)
+{
+	struct sending *s = arg;
+
+	(void)report;
+	if (w == NULL) {
+		fail(s, name, why);
+		return OK;
 	}
+	s->read++;
 	s->damaged += w->flags != 0;
-	s->n++;
+	s->windows[s->n++] = *w;
+	return s->n == BATCH_WINDOWS ? send_windows(s, e) : OK;
+}
+
+/* A file that cannot be read is told and passed over; one that cannot be sent ends it all. */
+static int send_file(struct sending *s, const char *path, struct err *e)
+{
+	const struct window_visit visit = { take_window, s };
+	struct err why = { 0 };
+	int rc;
+
+	s->sent = true;
+	rc = windows_from_file(&s->arena, path, &s->origin, &TRACE_LIMITS_DEFAULT, &visit, &why);
+	if (rc == OK)
+		return OK;
+	if (!s->sent) {
+		*e = why;
+		return rc;
+	}
+	fail(s, path, &why);
+	return OK;
 }
 
 static int send_files(struct sending *s, char **files, int n, struct err *e)
 {
 	int rc = OK;
 
-	for (int i = 0; i < n && rc == OK; i++) {
-		read_file(s, files[i]);
-		if (s->n == BATCH_WINDOWS)
-			rc = send_windows(s, e);
-	}
+	for (int i = 0; i < n && rc == OK; i++)
+		rc = send_file(s, files[i], e);
 	return rc < 0 ? rc : send_windows(s, e);
 }
 
@@ -132,10 +160,10 @@ static void print_json(const struct sending *s)
 	jw_key_u64(&w, "accepted", s->accepted);
 	jw_key_u64(&w, "duplicates", s->duplicates);
 	jw_key_array(&w, "failed");
-	for (size_t i = 0; i < s->n_failures; i++) {
+	vec_each(f, &s->failures) {
 		jw_object(&w);
-		jw_key_text(&w, "file", s->failures[i].file);
-		jw_key_text(&w, "reason", s->failures[i].why.text);
+		jw_key_str(&w, "file", f->file);
+		jw_key_text(&w, "reason", f->why.text);
 		jw_end(&w);
 	}
 	jw_end(&w);
@@ -147,8 +175,8 @@ static void print_json(const struct sending *s)
 
 static void print_result(const struct sending *s)
 {
-	for (size_t i = 0; i < s->n_failures; i++)
-		fprintf(stderr, "trainspotter send: %s\n", s->failures[i].why.text); /* names the file */
+	vec_each(f, &s->failures)
+		fprintf(stderr, "trainspotter send: %s\n", f->why.text); /* names the file */
 	if (s->damaged > 0)
 		fprintf(stderr, "trainspotter send: %zu traces ended early or were damaged; what was readable is sent\n",
 			s->damaged);
@@ -165,21 +193,23 @@ static int send_all(const struct ask *a, const char *host, const struct name_rul
 	int status;
 
 	s->ask = a;
-	s->failures = mem_get_array((size_t)n, sizeof(*s->failures));
+	s->failures.cap = FAILURES_MAX;
+	arena_init(&s->names, NAMES_BYTES);
 	s->origin = (struct window_origin){ .agent_id = STR(SENDER), .source = STR("send"),
 		.service = str_of(a->service), .deploy = str_of(a->deploy), .host = str_of(host),
 		.worker = str_of(a->worker), .rules = rules };
 	arena_init(&s->arena, ARENA_BYTES);
 	if (send_files(s, files, n, &e) < 0)
 		status = cmd_trouble(&cmd_send, &e);
-	else if (s->n_failures > 0)
-		status = s->n_failures == (size_t)n ? EXIT_TROUBLE : EXIT_FOUND;
+	else if (s->failures.n > 0)
+		status = s->read == 0 ? EXIT_TROUBLE : EXIT_FOUND;
 	else
 		status = EXIT_GOOD;
 	print_result(s);
 	drop_windows(s);
 	arena_fini(&s->arena);
-	mem_free(s->failures);
+	arena_fini(&s->names);
+	vec_fini(&s->failures);
 	mem_free(s);
 	return status;
 }
@@ -208,7 +238,8 @@ const struct opt_command cmd_send = {
 	.name = "send",
 	.operands = "FILE…",
 	.summary = "summarize traces here and store them on a server, without an agent",
-	.detail = "A sidecar FILE.meta.json is read as the agent reads it: {\"service\",\"deploy\",\"host\",\"worker\","
+	.detail = "Of an archive of traces (.tar, .tar.gz) each file is a window; its own sidecar holds for all of them. "
+		  "A sidecar FILE.meta.json is read as the agent reads it: {\"service\",\"deploy\",\"host\",\"worker\","
 		  "\"start_ns\",\"labels\":{…}}, all optional; it goes before the options here. The files stay where they are. "
 		  "Sending the same trace again stores nothing new.",
 	.examples = "trainspotter send --service llm-decode --deploy v42 trace.json.gz    one trace\n"

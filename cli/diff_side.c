@@ -24,48 +24,87 @@ static int refuse_damaged(const char *path, const struct trace_report *report, s
 		path, first->reason, (unsigned long long)first->offset);
 }
 
-static int read_trace(struct arena *a, const char *path, const struct name_rules *rules, struct window *w, struct err *e)
+struct adding {
+	struct side *side;
+	struct arena *a;
+};
+
+static int add_window(struct side *s, const char *name, struct window *w, struct err *e)
+{
+	int rc = side_add(s, w, e);
+
+	return rc < 0 ? err_add(e, "%s", name) : rc;
+}
+
+static int take_window(void *arg, const char *name, struct window *w, const struct trace_report *report, struct err *why,
+	struct err *e)
+{
+	const struct adding *to = arg;
+	int rc = OK;
+
+	if (w == NULL) {
+		*e = *why;
+		return why->code;
+	}
+	if (w->flags & (WINDOW_TRUNCATED | WINDOW_DAMAGED))
+		rc = refuse_damaged(name, report, e);
+	if (rc == OK)
+		rc = add_window(to->side, name, w, e);
+	window_fini(w);
+	arena_reset(to->a);
+	return rc;
+}
+
+static int read_traces(struct side *s, struct arena *a, const char *path, const struct name_rules *rules, struct err *e)
 {
 	const struct window_origin origin = { .source = STR("diff"), .rules = rules };
 	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
-	struct trace_report report = { 0 };
-	int rc = window_from_file(a, path, &origin, &limits, w, &report, e);
+	struct adding to = { s, a };
+	const struct window_visit visit = { take_window, &to };
 
-	if (rc == OK && (w->flags & (WINDOW_TRUNCATED | WINDOW_DAMAGED)))
-		rc = refuse_damaged(path, &report, e);
+	return windows_from_file(a, path, &origin, &limits, &visit, e);
+}
+
+static int read_table(struct side *s, struct arena *a, const char *path, const struct name_rules *rules, struct err *e)
+{
+	struct window w = { 0 };
+	int rc = optable_file_read(a, path, &w, e);
+
+	if (rc == OK && rules != NULL)
+		rc = name_rules_apply(rules, a, &w, e);
+	if (rc == OK)
+		rc = add_window(s, path, &w, e);
+	window_fini(&w);
 	return rc;
 }
 
 static int read_file(struct side *s, const char *path, const struct name_rules *rules, struct err *e)
 {
-	struct window w = { 0 };
 	struct arena a;
 	bool is_table;
 	int rc = optable_file_is(path, &is_table, e);
 
 	arena_init(&a, WINDOW_BYTES_MAX);
 	if (rc == OK)
-		rc = is_table ? optable_file_read(&a, path, &w, e) : read_trace(&a, path, rules, &w, e);
-	if (rc == OK && is_table && rules != NULL)
-		rc = name_rules_apply(rules, &a, &w, e);
-	if (rc == OK) {
-		rc = side_add(s, &w, e);
-		if (rc < 0)
-			err_add(e, "%s", path);
-	}
-	window_fini(&w);
+		rc = is_table ? read_table(s, &a, path, rules, e) : read_traces(s, &a, path, rules, e);
 	arena_fini(&a);
 	return rc;
 }
 
 /* ---- folders */
 
+static const struct str suffixes[] = {
+	STR(".json"), STR(".json.gz"), STR(".json.zst"), STR(".xplane.pb"), STR(".tar"), STR(".tar.gz"), STR(".tgz"),
+};
+
 static bool is_wanted(struct str name)
 {
 	if (str_has_prefix(name, STR(".")) || str_has_suffix(name, STR(".meta.json")))
 		return false;
-	return str_has_suffix(name, STR(".json")) || str_has_suffix(name, STR(".json.gz")) ||
-	       str_has_suffix(name, STR(".json.zst")) || str_has_suffix(name, STR(".xplane.pb"));
+	for (size_t i = 0; i < COUNT(suffixes); i++)
+		if (str_has_suffix(name, suffixes[i]))
+			return true;
+	return false;
 }
 
 static int list_files(struct arena *a, const char *dir, struct paths *out, struct err *e)
@@ -108,7 +147,8 @@ static int read_folder(struct side *s, const char *dir, const struct name_rules 
 	if (rc == OK && files.n == 0)
 		rc = session_refuse(dir, e);
 	if (rc == E_UNSUPPORTED)
-		rc = err_set(e, E_FORMAT, "%s: no traces in this folder (no names that end in .json, .json.gz, .json.zst or .xplane.pb)",
+		rc = err_set(e, E_FORMAT, "%s: no traces in this folder (no names that end in .json, .json.gz, .json.zst, .xplane.pb, .tar, .tar.gz "
+			"or .tgz)",
 			dir);
 	if (files.n > 1)
 		qsort(files.v, files.n, sizeof(*files.v), cmp_path);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/neuron_print.h"
 #include "cli/progress.h"
+#include "trace/archive.h"
 #include "trace/device_use.h"
 #include "trace/dialect.h"
 #include "trace/launch_delay.h"
@@ -188,72 +189,36 @@ static void read_one(const struct reading *r, struct summary *s, struct input *i
 }
 
 /* ---- archives */
+struct member_visit {
+	const struct reading *r;
+	struct progress *p;
+};
 
-/* Hidden files (those that macOS puts into archives are many) and sidecars are no traces. */
-static bool is_beside(struct str path)
+static int visit_member(void *arg, const char *name, struct input *in, struct err *why, struct err *e)
 {
-	struct str part = path;
-
-	while (path.p != NULL)
-		part = str_split(&path, '/');
-	return str_has_prefix(part, STR(".")) || str_has_suffix(part, STR(".meta.json"));
-}
-
-static void read_member(const struct reading *r, struct tar *t, const struct tar_file *f, const char *archive,
-	struct progress *p)
-{
+	const struct member_visit *v = arg;
 	struct summary s;
-	struct input *in = NULL;
-	struct buf name;
 
-	buf_init(&name, 4 << 20);
-	buf_fmt(&name, "%s:", archive);
-	buf_str(&name, f->name);
-	summary_init(&s, buf_view(&name).p);
+	(void)e;
+	summary_init(&s, name);
 	s.member = true;
-	if (input_open_pull(&in, tar_read, t, f->size, s.name, r->limits, &s.error) == OK)
-		read_one(r, &s, in, p);
-	input_close(in);
-	r->visit(r->arg, &s);
+	s.error = *why;
+	if (in != NULL)
+		read_one(v->r, &s, in, v->p);
+	v->r->visit(v->r->arg, &s);
 	summary_fini(&s);
-	buf_fini(&name);
-}
-
-static int archive_error(const struct trace_report *report, uint64_t files, struct err *e)
-{
-	const struct trace_skip *lost = report->n_skips > 0 ? &report->skips[0] : NULL;
-
-	if (lost != NULL)
-		return err_set(e, E_FORMAT, "the archive is damaged (%s, first at byte %llu): what could be read of it is counted",
-			lost->reason, (unsigned long long)lost->offset);
-	return files > 0 ? OK : err_set(e, E_FORMAT, "the archive holds no files");
+	return OK;
 }
 
 static void read_archive(const struct reading *r, struct summary *archive, struct input *in)
 {
-	struct tar *t = tar_new(in);
-	struct tar_file f;
 	struct progress p;
-	uint64_t files = 0;
-	bool more;
-	int rc;
+	struct member_visit v = { r, &p };
 
 	progress_begin(&p, archive->label, in);
-	while ((rc = tar_next(t, &f, &more, &archive->error)) == OK && more) {
-		if (is_beside(f.name))
-			continue;
-		read_member(r, t, &f, archive->name, &p);
-		files++;
-	}
-	tar_report(t, &archive->report);
-	if (rc == OK)
-		rc = archive_error(&archive->report, files, &archive->error);
 	archive->member = true;
-	if (rc < 0) {
-		err_add(&archive->error, "%s", archive->name);
+	if (archive_each(in, archive->name, r->limits, visit_member, &v, &archive->report, &archive->error) < 0)
 		r->visit(r->arg, archive);
-	}
-	tar_free(t);
 }
 
 void summary_read(const char *path, const struct summary_want *want, const struct trace_limits *limits,

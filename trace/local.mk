@@ -1,5 +1,6 @@
 noinst_LIBRARIES += trace/libtrace.a
 trace_libtrace_a_SOURCES = \
+	trace/archive.c trace/archive.h \
 	trace/busy.c trace/busy.h \
 	trace/chains.c trace/chains.h \
 	trace/device_use.c trace/device_use.h \

@@ -4,6 +4,7 @@
 #include "json/pull.h"
 #include "trace/input.h"
 #include "trace/pb.h"
+#include "trace/tar.h"
 #include "trace/xla_json.h"
 
 enum { NTFF_VERSION_MAX = 6, NTFF_BLOCK_AT = 128, NEFF_HEADER = 1024, NEFF_VERSION_MAX = 16, KEYS_MAX = 20000 };
@@ -32,6 +33,8 @@ static const struct {
 					 "decode its folder: neuron-explorer view -d FOLDER --output-format json --output-file "
 					 "profile.json" },
 	[PROBE_OP_TABLE] = { "op_table", "an op table (steps and ops)" },
+	[PROBE_ARCHIVE] = { "archive", "an archive of files (tar), and one trace is expected here: unpack it, or give it to trainspotter "
+				       "summarize, diff or send, which read each file in it" },
 	[PROBE_JSON] = { "json", "JSON, but neither a trace nor a profile" },
 };
 _Static_assert(COUNT(kinds) == PROBE_KINDS, "say what every kind is");
@@ -64,6 +67,7 @@ bool probe_is_neuron(enum probe_kind kind)
 	case PROBE_NEURON_PB:
 	case PROBE_PROTOBUF:
 	case PROBE_OP_TABLE:
+	case PROBE_ARCHIVE:
 	case PROBE_JSON:
 	case PROBE_KINDS: return false;
 	}
@@ -334,6 +338,8 @@ enum probe_kind probe_kind(struct str head, struct str name)
 		return PROBE_EMPTY;
 	if (text.n > 0 && (text.p[0] == '{' || text.p[0] == '['))
 		return probe_json(text);
+	if (tar_is(head))
+		return PROBE_ARCHIVE;
 	if (is_ntff(head) || str_has_suffix(name, STR(".ntff")))
 		return PROBE_NTFF;
 	if (is_neff(head) || str_has_suffix(name, STR(".neff")))
@@ -345,7 +351,8 @@ enum probe_kind probe_kind(struct str head, struct str name)
  * says what it misses. */
 static bool is_for_others(enum probe_kind kind)
 {
-	return kind == PROBE_NTFF || kind == PROBE_NEFF || kind == PROBE_NEURON_PB || kind == PROBE_PROTOBUF;
+	return kind == PROBE_NTFF || kind == PROBE_NEFF || kind == PROBE_NEURON_PB || kind == PROBE_PROTOBUF ||
+	       kind == PROBE_ARCHIVE;
 }
 
 int probe_input(struct input *in, const char *name, enum probe_kind *kind, struct err *e)

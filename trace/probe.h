@@ -32,6 +32,7 @@ enum probe_kind {
 	PROBE_NEURON_PB,      /* ntrace.pb, trace_info.pb, cpu_util.pb, host_mem.pb */
 	PROBE_PROTOBUF,	      /* some other protobuf */
 	PROBE_OP_TABLE,	      /* {"steps":N,"ops":[…]} */
+	PROBE_ARCHIVE,	      /* of files (trace/tar.h) */
 	PROBE_JSON,	      /* other JSON */
 	PROBE_KINDS
 };
@@ -43,7 +44,7 @@ enum { PROBE_BYTES = 64 * 1024 };
 enum probe_kind probe_kind(struct str head, struct str name);
 
 /* The same for an input that nobody has read from yet, and nothing is taken from it. What is known not to be read here
- * is E_FORMAT, with a sentence that says which command decodes it. */
+ * is E_FORMAT, with a sentence that says which command decodes it; so is an archive, which is for trace/archive.h. */
 struct input;
 int probe_input(struct input *in, const char *name, enum probe_kind *kind, struct err *e) MUST_USE;
 

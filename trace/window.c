@@ -3,6 +3,7 @@
 #include "base/enc.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "trace/archive.h"
 #include "trace/dialect.h"
 #include "trace/fold.h"
 #include "trace/input.h"
@@ -10,6 +11,9 @@
 #include "trace/neuron.h"
 #include "trace/probe.h"
 #include "trace/sidecar.h"
+#include "trace/tar.h"
+
+enum { SIDECAR_BYTES_MAX = 16 << 20 };
 
 /* ---- who it is */
 static struct str first_of(struct arena *a, struct str one, struct str two, struct str three)
@@ -74,7 +78,7 @@ static void name_labels(struct arena *a, const struct sidecar *s, struct window 
 	size_t n = 0;
 
 	for (size_t i = 0; both != NULL && i < s->n_labels; i++)
-		both[n++] = s->labels[i];
+		both[n++] = (struct label){ arena_str(a, s->labels[i].key), arena_str(a, s->labels[i].value) };
 	for (size_t i = 0; both != NULL && i < w->n_labels; i++) {
 		bool named = n >= WINDOW_LABELS_MAX;
 
@@ -121,9 +125,9 @@ static int name_id(struct input *in, const struct window_origin *origin, struct 
 }
 
 /* ---- when it was, and how whole it is */
-static int64_t start_of(const struct trace *t, const struct sidecar *s, const struct input *in, int64_t first_ns)
+static int64_t start_of(const struct trace *t, const struct sidecar *s, int64_t mtime_ns, int64_t first_ns)
 {
-	int64_t start_ns = input_mtime_ns(in);
+	int64_t start_ns = mtime_ns;
 
 	if (s->has_start)
 		start_ns = s->start_ns;
@@ -155,8 +159,18 @@ static int finish(struct arena *a, struct input *in, const struct window_origin 
 	return rc == OK ? window_check(w, e) : rc;
 }
 
-static int make_window(struct arena *a, const char *path, struct input *in, struct trace *t, const struct sidecar *s,
-	const struct window_origin *origin, struct window *w, struct err *e)
+/* What the file is decides who reads it. */
+struct source {
+	const char *path;
+	struct input *in;
+	const struct sidecar *sidecar;
+	const struct window_origin *origin;
+	const struct trace_limits *limits;
+	struct trace_report *report;
+	int64_t mtime_ns;
+};
+
+static int make_window(struct arena *a, const struct source *s, struct trace *t, struct window *w, struct err *e)
 {
 	int64_t first_ns;
 	int rc;
@@ -166,21 +180,12 @@ static int make_window(struct arena *a, const char *path, struct input *in, stru
 	rc = fold_trace(t, a, w, &first_ns, e);
 	if (rc < 0)
 		return rc;
-	w->start_ns = start_of(t, s, in, first_ns);
+	w->start_ns = start_of(t, s->sidecar, s->mtime_ns, first_ns);
 	name_versions(a, t, w);
-	name_window(a, path, t->host_name, t->rank >= 0 ? arena_fmt(a, "%lld", (long long)t->rank) : STR(""), s, origin, w);
-	return finish(a, in, origin, w, e);
+	name_window(a, s->path, t->host_name, t->rank >= 0 ? arena_fmt(a, "%lld", (long long)t->rank) : STR(""), s->sidecar,
+		s->origin, w);
+	return finish(a, s->in, s->origin, w, e);
 }
-
-/* What the file is decides who reads it. */
-struct source {
-	const char *path;
-	struct input *in;
-	const struct sidecar *sidecar;
-	const struct window_origin *origin;
-	const struct trace_limits *limits;
-	struct trace_report *report;
-};
 
 static int window_of_trace(enum probe_kind kind, struct arena *a, const struct source *s, struct window *w, struct err *e)
 {
@@ -188,7 +193,7 @@ static int window_of_trace(enum probe_kind kind, struct arena *a, const struct s
 	int rc = dialect_read(kind, s->in, s->path, s->limits, TRACE_COPIES | TRACE_DELAYS, NULL, s->report, &t, e);
 
 	if (rc == OK) {
-		rc = make_window(a, s->path, s->in, t, s->sidecar, s->origin, w, e);
+		rc = make_window(a, s, t, w, e);
 		if (rc < 0)
 			err_add(e, "%s", s->path);
 	}
@@ -206,10 +211,27 @@ static int window_of_neuron(enum probe_kind kind, struct arena *a, const struct 
 	if (s->sidecar->has_start)
 		w->start_ns = s->sidecar->start_ns;
 	else if (w->start_ns == 0) /* no wall clock in the file */
-		w->start_ns = input_mtime_ns(s->in) < 0 ? 0 : input_mtime_ns(s->in);
+		w->start_ns = s->mtime_ns < 0 ? 0 : s->mtime_ns;
 	name_window(a, s->path, w->host, STR(""), s->sidecar, s->origin, w);
 	rc = finish(a, s->in, s->origin, w, e);
 	return rc < 0 ? err_add(e, "%s", s->path) : OK;
+}
+
+static int window_of(struct arena *a, const struct source *s, struct window *out, struct err *e)
+{
+	enum probe_kind kind = PROBE_UNKNOWN;
+	int rc;
+
+	*out = (struct window){ 0 };
+	*s->report = (struct trace_report){ 0 };
+	rc = probe_input(s->in, s->path, &kind, e);
+	if (rc == OK)
+		rc = probe_is_neuron(kind) ? window_of_neuron(kind, a, s, out, e) : window_of_trace(kind, a, s, out, e);
+	if (rc == OK)
+		count_losses(s->report, out);
+	else
+		window_fini(out);
+	return rc;
 }
 
 int window_from_file(struct arena *a, const char *path, const struct window_origin *origin,
@@ -217,7 +239,6 @@ int window_from_file(struct arena *a, const char *path, const struct window_orig
 {
 	struct sidecar sidecar;
 	struct source s = { .path = path, .sidecar = &sidecar, .origin = origin, .limits = limits, .report = report };
-	enum probe_kind kind = PROBE_UNKNOWN;
 	int rc;
 
 	*out = (struct window){ 0 };
@@ -225,14 +246,82 @@ int window_from_file(struct arena *a, const char *path, const struct window_orig
 	rc = sidecar_read(a, path, &sidecar, e);
 	if (rc == OK)
 		rc = input_open_regular(&s.in, path, limits, e);
-	if (rc == OK)
-		rc = probe_input(s.in, path, &kind, e);
-	if (rc == OK)
-		rc = probe_is_neuron(kind) ? window_of_neuron(kind, a, &s, out, e) : window_of_trace(kind, a, &s, out, e);
-	if (rc == OK)
-		count_losses(report, out);
+	if (rc == OK) {
+		s.mtime_ns = input_mtime_ns(s.in);
+		rc = window_of(a, &s, out, e);
+	}
 	input_close(s.in);
+	return rc;
+}
+
+/* ---- archives */
+
+struct several {
+	struct arena *a;
+	struct source like; /* what all of them have in common */
+	const struct window_visit *visit;
+};
+
+static int hand_on(const struct several *v, struct source *s, struct err *why, struct err *e)
+{
+	struct trace_report report = { 0 };
+	struct window w;
+
+	s->report = &report;
+	if (s->in == NULL || window_of(v->a, s, &w, why) < 0)
+		return v->visit->window(v->visit->arg, s->path, NULL, &report, why, e);
+	return v->visit->window(v->visit->arg, s->path, &w, &report, why, e);
+}
+
+static int visit_member(void *arg, const char *name, struct input *in, struct err *why, struct err *e)
+{
+	const struct several *v = arg;
+	struct source s = v->like;
+
+	s.path = name;
+	s.in = in;
+	return hand_on(v, &s, why, e);
+}
+
+static int read_several(struct several *v, struct input *in, struct sidecar *sidecar, struct err *e)
+{
+	struct trace_report report;
+	struct source s = v->like;
+	struct err why = { 0 };
+	struct str head;
+	int rc = input_peek(in, &head, e);
+
 	if (rc < 0)
-		window_fini(out);
+		return rc;
+	if (tar_is(head)) {
+		sidecar->has_start = false;
+		input_without_hash(in);
+		input_ahead(in);
+		return archive_each(in, s.path, s.limits, visit_member, v, &report, e);
+	}
+	s.in = in;
+	return hand_on(v, &s, &why, e);
+}
+
+int windows_from_file(struct arena *a, const char *path, const struct window_origin *origin,
+	const struct trace_limits *limits, const struct window_visit *visit, struct err *e)
+{
+	struct sidecar sidecar = { 0 };
+	struct several v = { .a = a, .visit = visit,
+		.like = { .path = path, .sidecar = &sidecar, .origin = origin, .limits = limits } };
+	struct input *in = NULL;
+	struct arena own; /* the visitor may reset its own */
+	int rc;
+
+	arena_init(&own, SIDECAR_BYTES_MAX);
+	rc = sidecar_read(&own, path, &sidecar, e);
+	if (rc == OK)
+		rc = input_open_regular(&in, path, limits, e);
+	if (rc == OK) {
+		v.like.mtime_ns = input_mtime_ns(in);
+		rc = read_several(&v, in, &sidecar, e);
+	}
+	input_close(in);
+	arena_fini(&own);
 	return rc;
 }

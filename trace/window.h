@@ -39,4 +39,18 @@ struct window_origin { /* empty slices where not known */
 int window_from_file(struct arena *a, const char *path, const struct window_origin *origin,
 	const struct trace_limits *limits, struct window *out, struct trace_report *report, struct err *e) MUST_USE;
 
+/* The same of a file that may be an archive (trace/archive.h): each trace in it is a window, in the archive's order. The
+ * archive's own sidecar holds for all of them, but for a start_ns; sidecars in it are not read. A trace without a clock starts at
+ * the archive's mtime.
+ * The visitor gets each window, its to window_fini (texts in the arena, which it may reset while it is called), or why a
+ * trace became none (w NULL); why names the file. A negative answer ends the reading, and is the answer here; so is what
+ * is wrong with the file or the archive as a whole. */
+struct window_visit {
+	int (*window)(void *arg, const char *name, struct window *w, const struct trace_report *report, struct err *why,
+		struct err *e);
+	void *arg;
+};
+int windows_from_file(struct arena *a, const char *path, const struct window_origin *origin,
+	const struct trace_limits *limits, const struct window_visit *visit, struct err *e) MUST_USE;
+
 #endif

@@ -1,13 +1,16 @@
 #include "tests/unit/trace/help.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "trace/tar.h"
 
 static struct trace *read_blocks(struct str text, size_t block, unsigned want, struct trace_report *report)
 {
@@ -204,4 +207,47 @@ bool help_fails_still(void)
 		mem_free(p);
 	}
 	return false;
+}
+
+/* ---- archives */
+
+void help_tar_sum(char *header)
+{
+	unsigned sum = 0;
+
+	memset(header + 148, ' ', 8);
+	for (int i = 0; i < TAR_BLOCK; i++)
+		sum += (unsigned char)header[i];
+	snprintf(header + 148, 8, "%06o", sum);
+}
+
+void help_tar_header(struct buf *tar, const char *name, const char *prefix, char type, size_t size, const char *magic)
+{
+	char h[TAR_BLOCK] = { 0 };
+
+	memcpy(h, name, strlen(name) < 100 ? strlen(name) : 100);
+	snprintf(h + 100, 8, "%07o", 0644u);
+	snprintf(h + 124, 12, "%011zo", size);
+	h[156] = type;
+	memcpy(h + 257, magic, 8);
+	memcpy(h + 345, prefix, strlen(prefix));
+	help_tar_sum(h);
+	buf_add(tar, h, sizeof(h));
+}
+
+void help_tar_content(struct buf *tar, struct str content)
+{
+	buf_str(tar, content);
+	buf_fill(tar, '\0', (TAR_BLOCK - content.n % TAR_BLOCK) % TAR_BLOCK);
+}
+
+void help_tar_file(struct buf *tar, const char *name, struct str content)
+{
+	help_tar_header(tar, name, "", '0', content.n, "ustar\00000");
+	help_tar_content(tar, content);
+}
+
+void help_tar_end(struct buf *tar)
+{
+	buf_fill(tar, '\0', 2 * TAR_BLOCK);
 }

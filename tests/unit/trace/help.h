@@ -39,6 +39,13 @@ const char *help_dir(void);
 const char *help_write(const char *name, struct str content); /* the path, valid until help_dir_drop */
 void help_dir_drop(void);
 
+/* An archive, one file after the other; in the end help_tar_end. type: '0' for a plain file. */
+void help_tar_sum(char *header); /* puts the right checksum into 512 bytes */
+void help_tar_header(struct buf *tar, const char *name, const char *prefix, char type, size_t size, const char *magic);
+void help_tar_content(struct buf *tar, struct str content);
+void help_tar_file(struct buf *tar, const char *name, struct str content);
+void help_tar_end(struct buf *tar);
+
 /* gzip (one member) and zstd of text, into out. */
 void help_gzip(struct str text, struct buf *out);
 void help_zstd(struct str text, struct buf *out);

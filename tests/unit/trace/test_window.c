@@ -1,5 +1,7 @@
 #include "trace/window.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -265,6 +267,135 @@ START_TEST(what_another_program_must_decode_first_is_said)
 }
 END_TEST
 
+/* ---- archives */
+
+static int visited(void *arg, const char *name, struct window *found, const struct trace_report *lost, struct err *why,
+	struct err *into)
+{
+	struct buf *said = arg;
+
+	(void)into;
+	buf_fmt(said, "%s: ", strrchr(name, '/') + 1);
+	if (found == NULL) {
+		buf_fmt(said, "error %s\n", strrchr(why->text, '/') + 1);
+		return OK;
+	}
+	buf_fmt(said, "%.*s worker %.*s %" PRId64 " ops %zu labels %zu skips %zu\n", STR_ARG(found->service), STR_ARG(found->worker),
+		found->start_ns, found->n_ops, found->n_labels, lost->n_skips);
+	window_fini(found);
+	return str_contains(str_of(name), STR("last")) ? E_LIMIT : OK;
+}
+
+/* What is said of the windows of a file, then the answer. */
+static void expect_windows(const char *path, const char *want)
+{
+	const struct window_origin origin = { .source = STR("send"), .service = STR("s") };
+	struct buf said;
+	const struct window_visit visit = { visited, &said };
+	int rc;
+
+	buf_init(&said, 1 << 20);
+	rc = windows_from_file(&arena, path, &origin, &limits, &visit, &e);
+	buf_fmt(&said, "%d %s\n", rc, rc < 0 && e.text[0] ? strrchr(e.text, '/') + 1 : "");
+	ck_assert_str_eq(buf_view(&said).p, want);
+	buf_fini(&said);
+}
+
+static const char *write_archive(const char *name, bool packed, bool cut, const char *last)
+{
+	const char *path;
+	struct buf tar, out;
+
+	buf_init(&tar, 1 << 20);
+	buf_init(&out, 1 << 20);
+	help_tar_file(&tar, "rank0.json", str_of(one_op));
+	help_tar_file(&tar, "._rank0.json", STR("resource fork"));
+	help_tar_file(&tar, "notes.txt", STR("no trace"));
+	help_tar_file(&tar, "rank0.json.meta.json", STR("{}"));
+	help_tar_file(&tar, last, STR("{\"distributedInfo\":{\"rank\":6},\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\","
+				      "\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\",\"ts\":5}]}"));
+	help_tar_end(&tar);
+	if (cut)
+		buf_trim(&tar, tar.n - 1500);
+	if (packed)
+		help_gzip(buf_view(&tar), &out);
+	path = help_write(name, packed ? buf_view(&out) : buf_view(&tar));
+	buf_fini(&tar);
+	buf_fini(&out);
+	return path;
+}
+
+START_TEST(each_trace_of_an_archive_is_a_window)
+{
+	struct timespec when[2] = { { .tv_sec = 1650000000 }, { .tv_sec = 1650000000 } };
+
+	for (int packed = 0; packed < 2; packed++) {
+		const char *path = write_archive("a.tar", packed, false, "rank6.json");
+
+		ck_assert_int_eq(utimensat(AT_FDCWD, path, when, 0), 0);
+		expect_windows(path, "a.tar:rank0.json: s worker 5 1700000000002000500 ops 1 labels 0 skips 0\n"
+				     "a.tar:notes.txt: error a.tar:notes.txt: line 1, column 1 (byte 0): expected a value, found \"no\"\n"
+				     "a.tar:rank6.json: s worker 6 1650000000000000000 ops 2 labels 0 skips 0\n"
+				     "0 \n");
+	}
+}
+END_TEST
+
+START_TEST(the_sidecar_of_an_archive_holds_for_all_but_when)
+{
+	const char *path = write_archive("a.tar", false, false, "rank6.json");
+	struct timespec when[2] = { { .tv_sec = 1650000000 }, { .tv_sec = 1650000000 } };
+
+	ck_assert_int_eq(utimensat(AT_FDCWD, path, when, 0), 0);
+	help_write("a.tar.meta.json", STR("{\"service\":\"other\",\"start_ns\":5,\"labels\":{\"team\":\"x\"}}"));
+	expect_windows(path, "a.tar:rank0.json: other worker 5 1700000000002000500 ops 1 labels 1 skips 0\n"
+			     "a.tar:notes.txt: error a.tar:notes.txt: line 1, column 1 (byte 0): expected a value, found \"no\"\n"
+			     "a.tar:rank6.json: other worker 6 1650000000000000000 ops 2 labels 1 skips 0\n"
+			     "0 \n");
+}
+END_TEST
+
+START_TEST(a_cut_archive_gives_what_is_left_and_is_told)
+{
+	expect_windows(write_archive("a.tar", false, true, "x.json"),
+		"a.tar:rank0.json: s worker 5 1700000000002000500 ops 1 labels 0 skips 0\n"
+		"a.tar:notes.txt: error a.tar:notes.txt: line 1, column 1 (byte 0): expected a value, found \"no\"\n"
+		"a.tar:x.json: error a.tar:x.json: this is no trace: it has no \"traceEvents\"\n"
+		"-4 a.tar: the archive is damaged (truncated, first at byte 4644): what could be read of it is counted\n");
+}
+END_TEST
+
+START_TEST(a_visitor_may_end_the_reading)
+{
+	const char *path = write_archive("a.tar", false, false, "last.json");
+	struct timespec when[2] = { { .tv_sec = 1650000000 }, { .tv_sec = 1650000000 } };
+
+	ck_assert_int_eq(utimensat(AT_FDCWD, path, when, 0), 0);
+	expect_windows(path, "a.tar:rank0.json: s worker 5 1700000000002000500 ops 1 labels 0 skips 0\n"
+			     "a.tar:notes.txt: error a.tar:notes.txt: line 1, column 1 (byte 0): expected a value, found \"no\"\n"
+			     "a.tar:last.json: s worker 6 1650000000000000000 ops 2 labels 0 skips 0\n"
+			     "-3 \n");
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_archive_is_one_window_or_an_error)
+{
+	expect_windows(help_write("a.json", str_of(one_op)),
+		"a.json: s worker 5 1700000000002000500 ops 1 labels 0 skips 0\n0 \n");
+	expect_windows(help_write("b.json", STR("no")), "b.json: error b.json: line 1, column 1 (byte 0): expected a value, found \"no\"\n0 \n");
+	expect_windows("/no/such.json", "-6 such.json: No such file or directory\n");
+}
+END_TEST
+
+START_TEST(where_one_trace_is_expected_an_archive_is_told_with_what_helps)
+{
+	const struct window_origin nobody = { .source = STR("watch") };
+
+	ck_assert_int_eq(read_window(write_archive("a.json.gz", true, false, "x.json"), &nobody), E_FORMAT);
+	ck_assert_ptr_nonnull(strstr(e.text, "a.json.gz: this is no trace but an archive of files (tar)"));
+}
+END_TEST
+
 static const char *fifo(const char *name)
 {
 	const char *path = help_write(name, STR(""));
@@ -319,6 +450,12 @@ Suite *suite_window(void)
 	tcase_add_test(tc, a_neuron_file_is_told_by_its_content_and_becomes_a_window);
 	tcase_add_test(tc, the_sidecar_of_a_neuron_file_knows_better);
 	tcase_add_test(tc, what_another_program_must_decode_first_is_said);
+	tcase_add_test(tc, each_trace_of_an_archive_is_a_window);
+	tcase_add_test(tc, the_sidecar_of_an_archive_holds_for_all_but_when);
+	tcase_add_test(tc, a_cut_archive_gives_what_is_left_and_is_told);
+	tcase_add_test(tc, a_visitor_may_end_the_reading);
+	tcase_add_test(tc, a_file_that_is_no_archive_is_one_window_or_an_error);
+	tcase_add_test(tc, where_one_trace_is_expected_an_archive_is_told_with_what_helps);
 	tcase_add_test(tc, a_fifo_is_refused_and_not_waited_for);
 	tcase_add_test(tc, without_a_base_time_a_window_starts_when_its_file_was_written);
 	suite_add_tcase(s, tc);
