@@ -31,6 +31,9 @@ tests_system_yaml_LDADD = base/libbase.a $(YAML_LIBS) -lm
 TESTS += tests/system/packaging.test
 EXTRA_DIST += tests/system/packaging.test
 
+TESTS += tests/system/capture.test
+EXTRA_DIST += tests/system/capture.test
+
 TESTS += tests/system/resources.test
 EXTRA_DIST += tests/system/resources.test
 
