@@ -17,11 +17,9 @@
 #include "agent/kineto.h"
 #include "agent/meter.h"
 #include "agent/monitor.h"
+#include "agent/outbox.h"
 #include "agent/pace.h"
-#include "agent/quarantine.h"
 #include "agent/session_source.h"
-#include "agent/ship.h"
-#include "agent/spool.h"
 #include "agent/sysfs.h"
 #include "agent/vllm.h"
 #include "agent/watch_source.h"
@@ -34,7 +32,7 @@
 #include "base/must.h"
 #include "base/proc.h"
 
-enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_WANTED = 16, ONCE_TRIES = 5, JOB_TRIES = 5, PARTS_GOOD = 8 };
+enum { ONCE_TRIES = 5, JOB_TRIES = 5 };
 enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256, SOURCES_MAX = 16, BATCHES_MAX = 16 };
 
 enum raw_dir { RAW_LAST, RAW_CAPTURES, RAW_DIRS };
@@ -43,9 +41,6 @@ static const int64_t again_ns = 10 * NS_PER_S;
 
 struct counts {
 	uint64_t windows;     /* made and put into the spool */
-	uint64_t shipped;     /* the daemon has them now */
-	uint64_t duplicates;  /* the daemon had them already */
-	uint64_t quarantined; /* the daemon refused them for good */
 	uint64_t bad;	      /* traces that could not be read */
 	uint64_t damaged;     /* traces that could be read in part */
 	uint64_t failed;      /* traces that could not be handled now */
@@ -67,17 +62,13 @@ struct agent {
 	char raw_dirs[RAW_DIRS][PATH_MAX]; /* where raw traces stay */
 	struct source sources[SOURCES_MAX]; /* in the order of the table; without a type: not wanted */
 	size_t turn;			    /* who is asked first for a trace */
-	struct spool *spool;
+	struct outbox *outbox;
 	struct job_thread *jobs;
-	struct ship *ship;
 	struct fleet *fleet; /* NULL: the daemon is not asked */
 	int64_t start_ns;    /* wall */
-	bool job_out, ship_out;	      /* one of each at most */
-	bool reload, stopping, gave_up;
-	size_t parts_max; /* windows in a batch: halved when one is refused, doubled after some that were not */
-	unsigned parts_good;
+	bool job_out; /* one at most */
+	bool reload, stopping, failed;
 	struct counts counts;
-	uint64_t dropped_said;
 	int64_t next_status_ns;
 };
 
@@ -95,7 +86,7 @@ static int open_ship(struct agent *a, struct err *e)
 		.tries = a->options.once ? ONCE_TRIES : 0,
 	};
 
-	return ship_start(&a->ship, &s, e);
+	return outbox_ship(a->outbox, &s, a->conf.batch_bytes, a->conf.quarantine_batches, e);
 }
 
 static int open_fleet(struct agent *a, struct err *e)
@@ -121,23 +112,6 @@ static int open_fleet(struct agent *a, struct err *e)
 	return OK;
 }
 
-static int open_spool(struct agent *a, struct err *e)
-{
-	const uint64_t cap = (uint64_t)a->conf.spool_bytes;
-	const struct spool_settings s = {
-		.cap_bytes = cap,
-		.segment_bytes = cap / SEGMENTS_WANTED < SEGMENT_BYTES ? cap / SEGMENTS_WANTED : SEGMENT_BYTES,
-	};
-	char dir[PATH_MAX];
-	int rc;
-
-	snprintf(dir, sizeof(dir), "%s/spool", a->conf.state_dir);
-	rc = spool_open(&a->spool, dir, &s, e);
-	if (rc == OK && spool_state(a->spool)->torn > 0)
-		log_info("spool.torn", "bytes=%" PRIu64 " dir=\"%s\"", spool_state(a->spool)->torn, dir);
-	return rc;
-}
-
 static void take_names(struct agent *a)
 {
 	log_set_level((enum log_level)a->conf.log_level);
@@ -157,7 +131,7 @@ static int open_state(struct agent *a, struct err *e)
 	snprintf(a->raw_dirs[RAW_CAPTURES], PATH_MAX, "%s/raw/captures", a->conf.state_dir);
 	rc = file_make_dirs(a->conf.state_dir, 0750, e);
 	if (rc == OK)
-		rc = open_spool(a, e); /* its lock keeps a second agent away from the id, too */
+		rc = outbox_open(&a->outbox, a->conf.state_dir, a->conf.spool_bytes, e); /* its lock keeps a second agent away from the id, too */
 	if (rc == OK)
 		rc = host_agent_id(a->conf.state_dir, a->id, e);
 	return rc;
@@ -339,7 +313,6 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 	a->options = *o;
 	a->signal_fd = -1;
 	a->start_ns = clock_wall_ns();
-	a->parts_max = SHIP_PARTS_MAX;
 	a->pace = pace_new();
 	take_names(a);
 	a->identities = identities_new(&a->conf.identity);
@@ -371,7 +344,8 @@ void agent_close(struct agent *a)
 	if (a == NULL)
 		return;
 	fleet_close(a->fleet);
-	ship_stop(a->ship);
+	if (a->outbox != NULL)
+		outbox_hold(a->outbox);
 	job_thread_stop(a->jobs);
 	close_sources(a, 0, 0);
 	meter_free(a->meter);
@@ -379,7 +353,7 @@ void agent_close(struct agent *a)
 	identities_free(a->identities);
 	sequence_free(a->sequence);
 	plan_free(a->plan);
-	spool_close(a->spool);
+	outbox_close(a->outbox);
 	if (a->signal_fd >= 0)
 		close(a->signal_fd);
 	agent_conf_fini(&a->conf);
@@ -523,7 +497,7 @@ static void judge_pace(struct agent *a, const struct job *j, uint64_t worker, in
 static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
 {
 	struct err e = { 0 };
-	int rc = spool_append(a->spool, buf_view(&j->batch), &e);
+	int rc = outbox_put(a->outbox, buf_view(&j->batch), &e);
 
 	if (rc == E_LIMIT) {
 		put_away(a, j, &e, now_ns);
@@ -572,7 +546,7 @@ static void keep_batch(struct agent *a, const struct source *s, const struct buf
 {
 	struct err e = { 0 };
 
-	if (spool_append(a->spool, buf_view(batch), &e) == OK) {
+	if (outbox_put(a->outbox, buf_view(batch), &e) == OK) {
 		a->counts.windows++;
 		return;
 	}
@@ -595,114 +569,6 @@ static void take_batches(struct agent *a, int64_t now_ns)
 	buf_fini(&batch);
 }
 
-/* ---- shipping */
-
-/* As many records as fit into one batch. */
-static void fill_shipment(struct agent *a, struct shipment *s)
-{
-	struct spool_place at = spool_first(a->spool);
-	size_t bytes = 0;
-
-	while (s->n_parts < a->parts_max) {
-		struct buf *part = shipment_part(s);
-
-		if (spool_read(a->spool, &at, part, NULL) < 0)
-			return;
-		if (s->n_parts > 0 && bytes + part->n > (size_t)a->conf.batch_bytes)
-			return;
-		bytes += part->n;
-		s->n_parts++;
-		s->upto = at;
-	}
-}
-
-static void start_shipment(struct agent *a)
-{
-	struct shipment *s;
-
-	if (a->ship_out || a->reload || a->gave_up || spool_state(a->spool)->records == 0)
-		return;
-	s = shipment_new();
-	fill_shipment(a, s);
-	if (s->n_parts == 0) {
-		shipment_free(s);
-		spool_forget(a->spool, spool_end(a->spool)); /* damaged to the last byte */
-		return;
-	}
-	ship_give(a->ship, &s);
-	a->ship_out = true;
-}
-
-static void quarantine(struct agent *a, const struct shipment *s)
-{
-	char dir[PATH_MAX];
-	struct err e = { 0 };
-
-	snprintf(dir, sizeof(dir), "%s/quarantine", a->conf.state_dir);
-	log_error("ship.refused", "status=%d dir=\"%s\" reason=\"%s\"", s->status, dir, s->err.text);
-	a->counts.quarantined++;
-	if (quarantine_put(dir, clock_wall_ns(), buf_view(&s->parts[0]), str_of(s->err.text),
-		    (size_t)a->conf.quarantine_batches, &e) < 0)
-		log_error("ship.lost", "err=\"%s\"", e.text); /* it is refused all the same */
-	crash_point("ship.quarantined");
-}
-
-static void grow_batches(struct agent *a)
-{
-	if (a->parts_max == SHIP_PARTS_MAX || ++a->parts_good < PARTS_GOOD)
-		return;
-	a->parts_good = 0;
-	a->parts_max = a->parts_max * 2 < SHIP_PARTS_MAX ? a->parts_max * 2 : SHIP_PARTS_MAX;
-}
-
-/* Half as many at a time, until the bad one stands alone (or the batch is small enough). */
-static void split_batch(struct agent *a, const struct shipment *s)
-{
-	a->parts_max = s->n_parts / 2;
-	a->parts_good = 0;
-	log_warn("ship.split", "windows=%zu status=%d reason=\"%s\"", s->n_parts, s->status, s->err.text);
-}
-
-static void finish_shipment(struct agent *a, const struct shipment *s)
-{
-	switch (s->outcome) {
-	case SHIP_ACCEPTED:
-		grow_batches(a);
-		a->counts.shipped += s->accepted;
-		a->counts.duplicates += s->duplicates;
-		log_debug("ship.done", "accepted=%" PRIu64 " duplicates=%" PRIu64, s->accepted, s->duplicates);
-		crash_point("ship.accepted");
-		spool_forget(a->spool, s->upto);
-		break;
-	case SHIP_REFUSED:
-		if (s->n_parts > 1) {
-			split_batch(a, s);
-			break;
-		}
-		quarantine(a, s);
-		spool_forget(a->spool, s->upto);
-		break;
-	case SHIP_GAVE_UP:
-		a->gave_up = true;
-		log_error("ship.gave-up", "windows=%" PRIu64 " err=\"%s\"", spool_state(a->spool)->records,
-			s->err.text);
-		break;
-	case SHIP_STOPPED:
-	case SHIP_OUTCOMES: break;
-	}
-}
-
-static void take_shipment(struct agent *a)
-{
-	struct shipment *s = ship_fetch(a->ship);
-
-	if (s == NULL)
-		return;
-	a->ship_out = false;
-	finish_shipment(a, s);
-	shipment_free(s);
-}
-
 /* ---- signals, status, reload */
 
 static void say_plan(const struct agent *a)
@@ -721,14 +587,15 @@ static void say_plan(const struct agent *a)
 
 static void say_status(struct agent *a)
 {
-	const struct spool_state *st = spool_state(a->spool);
+	const struct spool_state *st = outbox_state(a->outbox);
+	const struct outbox_counts *oc = outbox_counts(a->outbox);
 	const struct counts *c = &a->counts;
 
 	log_info("agent.status",
 		"windows=%" PRIu64 " shipped=%" PRIu64 " duplicates=%" PRIu64 " waiting=%" PRIu64
 		" waiting_bytes=%" PRIu64 " dropped=%" PRIu64 " quarantined=%" PRIu64 " bad_traces=%" PRIu64
 		" damaged_traces=%" PRIu64 " spool_damaged=%" PRIu64,
-		c->windows, c->shipped, c->duplicates, st->records, st->bytes, st->dropped, c->quarantined, c->bad,
+		c->windows, oc->shipped, oc->duplicates, st->records, st->bytes, st->dropped, oc->quarantined, c->bad,
 		c->damaged, st->damaged);
 	say_plan(a);
 	if (a->fleet != NULL)
@@ -736,17 +603,6 @@ static void say_status(struct agent *a)
 	each_source(s, a)
 		if (s->type->status != NULL)
 			s->type->status(s->self);
-}
-
-static void say_dropped(struct agent *a)
-{
-	uint64_t dropped = spool_state(a->spool)->dropped;
-
-	if (dropped == a->dropped_said)
-		return;
-	log_error("spool.dropped", "windows=%" PRIu64 " total=%" PRIu64 " reason=full max=%" PRId64,
-		dropped - a->dropped_said, dropped, a->conf.spool_bytes);
-	a->dropped_said = dropped;
 }
 
 /* The new configuration in force; the parts that it touches are made anew. */
@@ -757,9 +613,7 @@ static int take_conf(struct agent *a, struct agent_conf *cf, struct err *e)
 	close_sources(a, ROW_ANEW, ROW_ANEW);
 	fleet_close(a->fleet);
 	a->fleet = NULL;
-	ship_stop(a->ship);
-	a->ship = NULL;
-	a->ship_out = false;
+	outbox_hold(a->outbox);
 	agent_conf_fini(&a->conf);
 	a->conf = *cf;
 	take_names(a);
@@ -789,7 +643,7 @@ static void reload(struct agent *a)
 		cf.spool_bytes = a->conf.spool_bytes;
 		if (take_conf(a, &cf, &e) < 0) {
 			log_error("agent.failed", "err=\"%s\"", e.text);
-			a->stopping = a->gave_up = true;
+			a->stopping = a->failed = true;
 		} else {
 			log_info("config.reloaded", "file=\"%s\" server=\"%s\"", a->options.config, a->conf.server);
 		}
@@ -822,7 +676,7 @@ static void wait_for_something(struct agent *a, int64_t now_ns)
 	struct pollfd fds[SOURCES_MAX + 5] = {
 		{ .fd = a->signal_fd, .events = POLLIN },
 		{ .fd = job_fd(a->jobs), .events = POLLIN },
-		{ .fd = ship_fd(a->ship), .events = POLLIN },
+		{ .fd = outbox_fd(a->outbox), .events = POLLIN },
 		{ .fd = a->fleet == NULL ? -1 : fleet_fd(a->fleet), .events = POLLIN },
 		{ .fd = identities_fd(a->identities), .events = POLLIN },
 	};
@@ -857,15 +711,15 @@ static void step(struct agent *a)
 	identities_look(a->identities);
 	meter_look(a->meter, now);
 	take_job(a, now);
-	take_shipment(a);
+	outbox_take(a->outbox);
 	if (a->reload && !a->job_out)
 		reload(a);
 	if (a->stopping)
 		return;
 	start_next_job(a, now);
 	take_batches(a, now);
-	start_shipment(a);
-	say_dropped(a);
+	if (!a->reload)
+		outbox_send(a->outbox);
 	if (now >= a->next_status_ns) {
 		if (a->next_status_ns > 0)
 			say_status(a);
@@ -883,9 +737,9 @@ static bool sources_idle(const struct agent *a)
 
 static bool once_done(const struct agent *a)
 {
-	if (!a->options.once || a->job_out || a->ship_out || !sources_idle(a))
+	if (!a->options.once || a->job_out || !outbox_idle(a->outbox) || !sources_idle(a))
 		return false;
-	return a->gave_up || spool_state(a->spool)->records == 0;
+	return outbox_gave_up(a->outbox) || outbox_state(a->outbox)->records == 0;
 }
 
 static bool none_stuck(const struct agent *a)
@@ -898,16 +752,16 @@ static bool none_stuck(const struct agent *a)
 
 static bool all_shipped(const struct agent *a)
 {
-	const struct spool_state *st = spool_state(a->spool);
+	const struct spool_state *st = outbox_state(a->outbox);
 
-	return st->records == 0 && st->dropped == 0 && st->damaged == 0 && a->counts.quarantined == 0 &&
+	return st->records == 0 && st->dropped == 0 && st->damaged == 0 && outbox_counts(a->outbox)->quarantined == 0 &&
 	       a->counts.bad == 0 && a->counts.failed == 0 && none_stuck(a);
 }
 
 int agent_run(struct agent *a)
 {
 	log_info("agent.ready", "host=\"%s\" agent=%s server=\"%s\" folders=%zu waiting=%" PRIu64, a->host, a->id,
-		a->conf.server, a->conf.watch.n, spool_state(a->spool)->records);
+		a->conf.server, a->conf.watch.n, outbox_state(a->outbox)->records);
 	proc_notify("READY=1");
 	for (;;) {
 		step(a);
@@ -920,5 +774,5 @@ int agent_run(struct agent *a)
 	say_status(a);
 	if (a->options.once)
 		return all_shipped(a) ? 0 : AGENT_FAILED;
-	return a->gave_up ? AGENT_FAILED : 0;
+	return a->failed || outbox_gave_up(a->outbox) ? AGENT_FAILED : 0;
 }

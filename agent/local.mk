@@ -28,6 +28,7 @@ agent_libagent_a_SOURCES = \
 	agent/meter.c agent/meter.h \
 	agent/monitor.c agent/monitor.h \
 	agent/options.c agent/options.h \
+	agent/outbox.c agent/outbox.h \
 	agent/pace.c agent/pace.h \
 	agent/plan.c agent/plan.h \
 	agent/podinfo.c agent/podinfo.h \
