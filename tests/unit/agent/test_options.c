@@ -72,6 +72,28 @@ START_TEST(servers_of_vllm_need_no_folder_to_watch)
 }
 END_TEST
 
+START_TEST(commands_need_no_folder_to_watch)
+{
+	struct agent_conf cf;
+	const struct exec_command_conf *c;
+	struct err e = { 0 };
+
+	ck_assert_msg(load("exec:\n  commands:\n    - name: snap\n      command: [/bin/snap, --into, \"{dir}\", \"a, b\"]\n      limit: 3m\n"
+		"decode:\n  device: yes\n  max_input: 2GiB\n", NULL, &cf, &e) == OK, "%s", e.text);
+	ck_assert_uint_eq(cf.exec.commands.n, 1);
+	c = exec_conf_command(&cf.exec, 0);
+	ck_assert_str_eq(c->name, "snap");
+	ck_assert_uint_eq(c->command.n, 4);
+	ck_assert_str_eq(c->command.v[2], "{dir}");
+	ck_assert_str_eq(c->command.v[3], "a, b");
+	ck_assert_int_eq(c->limit_ns, 3 * NS_PER_MIN);
+	ck_assert(c->decode);
+	ck_assert(cf.decode.want_system && cf.decode.want_summary && cf.decode.want_device);
+	ck_assert_int_eq(cf.decode.max_input, INT64_C(2) << 30);
+	agent_conf_fini(&cf);
+}
+END_TEST
+
 START_TEST(a_mistake_names_file_line_and_key)
 {
 	static const struct {
@@ -104,6 +126,12 @@ START_TEST(a_mistake_names_file_line_and_key)
 			{ "agent.yaml", "vllm.servers[0].url", "nothing behind it" } },
 		{ "vllm:\n  servers:\n    - url: http://h:1\n      dir: /t\n    - url: http://h:1\n      dir: /u\n", NULL,
 			{ "agent.yaml", "vllm.servers", "twice" } },
+		{ "exec:\n  commands:\n    - command: [x]\n", NULL, { "agent.yaml", "line 3", "name" } },
+		{ "exec:\n  commands:\n    - name: a/b\n      command: [x]\n", NULL, { "agent.yaml", "exec.commands[0].name", "want letters" } },
+		{ "exec:\n  commands:\n    - name: a\n", NULL, { "agent.yaml", "exec.commands[0].command", "want [PROGRAM" } },
+		{ "exec:\n  commands:\n    - name: a\n      command: [x, \"{pid}\"]\n", NULL,
+			{ "agent.yaml", "exec.commands[0].command", "no process" } },
+		{ "decode:\n  max_input: 6GiB\nwatch:\n  - dir: /t\n", NULL, { "agent.yaml", "line 2", "decode.max_input" } },
 		{ "xla:\n  enabled: yes\n  jobs:\n    - address: 10.0.0.1:9012\n", NULL, { "agent.yaml", "xla.jobs[0].address", "this machine" } },
 		{ "xla:\n  enabled: yes\n  environment: no\n", NULL, { "agent.yaml", "xla.jobs", "xla.environment" } },
 		{ "kineto:\n  enabled: no\n", NULL, { "agent.yaml", "watch", "kineto.enabled" } },
@@ -169,6 +197,7 @@ Suite *suite_options(void)
 	tcase_add_test(tc, a_folder_is_all_that_must_be_said);
 	tcase_add_test(tc, kineto_is_off_unless_it_is_asked_for_and_then_needs_no_folder);
 	tcase_add_test(tc, servers_of_vllm_need_no_folder_to_watch);
+	tcase_add_test(tc, commands_need_no_folder_to_watch);
 	tcase_add_test(tc, a_mistake_names_file_line_and_key);
 	tcase_add_test(tc, rules_for_names_are_read_with_the_configuration);
 	tcase_add_test(tc, what_is_printed_reads_back_the_same);
