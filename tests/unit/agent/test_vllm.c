@@ -3,6 +3,8 @@
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,10 +40,14 @@ static char *text(const char *s)
 	return (char *)(uintptr_t)s;
 }
 
-static void setup(void)
+static void make_folders(void)
 {
 	folder_make();
 	ck_assert_int_eq(file_make_dirs(folder_path("traces"), 0755, NULL), OK);
+}
+
+static void make_server(void)
+{
 	url = fake_vllm_open(folder_path("traces"));
 	fake_plan = (struct fake_plan){ .duration_ns = 50 * NS_PER_MS };
 	got.n = 0;
@@ -54,6 +60,12 @@ static void setup(void)
 		.max_output = 20 << 20, .limit_ns = 20 * NS_PER_S };
 	conf = (struct vllm_conf){ .servers = { &server, 1 }, .timeout_ns = 2 * NS_PER_S, .stable_ns = 100 * NS_PER_MS,
 		.metrics_ns = NS_PER_HOUR };
+}
+
+static void setup(void)
+{
+	make_folders();
+	make_server();
 }
 
 static void close_it(void)
@@ -692,13 +704,53 @@ END_TEST
 
 /* ---- kill -9 */
 
-static void run_child(const char *crash_at)
+/* A child that runs an agent until it dies at a point. It is forked before the server's threads are there, of which it could
+ * inherit a lock that nobody gives back, and hears by a pipe where the server is. */
+static pid_t child;
+static int tell_child;
+
+static void run_child(int hear, const char *crash_at)
 {
-	crash_arm(crash_at);
+	static char child_url[64];
+
+	signal(SIGALRM, SIG_DFL); /* that of the test kills all the test's processes */
 	alarm(20);
+	ck_assert_int_gt(read(hear, child_url, sizeof(child_url) - 1), 0);
+	crash_arm(crash_at);
+	fake_plan = (struct fake_plan){ .duration_ns = 50 * NS_PER_MS, .wanted = 1 };
+	server = (struct vllm_server_conf){ text(child_url), text(""), text(""), text(folder_path("traces")), text("llm"), text("v1"),
+		text("") };
+	conf = (struct vllm_conf){ .servers = { &server, 1 }, .timeout_ns = 2 * NS_PER_S, .stable_ns = 100 * NS_PER_MS,
+		.metrics_ns = NS_PER_HOUR };
 	open_it();
 	for (;;)
 		step();
+}
+
+static void make_child(const char *crash_at)
+{
+	int fds[2];
+
+	make_folders();
+	ck_assert_int_eq(pipe(fds), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		run_child(fds[0], crash_at);
+	close(fds[0]);
+	tell_child = fds[1];
+	make_server();
+}
+
+/* It runs, and is dead when this returns. */
+static void let_child_die(const char *where)
+{
+	int status;
+
+	ck_assert_int_gt(write(tell_child, url, strlen(url)), 0);
+	close(tell_child);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "%s was not passed", where);
 }
 
 static const struct crash_case {
@@ -717,17 +769,10 @@ static const struct crash_case {
 START_TEST(a_kill_at_any_point_leaves_no_server_profiling)
 {
 	const struct crash_case *c = &crashes[_i];
-	pid_t pid;
-	int status;
 
+	make_child(c->point);
 	conf.timeout_ns = NS_PER_S;
-	fake_plan.wanted = 1;
-	pid = fork();
-	if (pid == 0)
-		run_child(c->point);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "%s was not passed", c->point);
-	fake_plan.wanted = 0;
+	let_child_die(c->point);
 	open_it();
 	for (int i = 0; i < 3000 && (folder_count("state/vllm", ".json") > 0 || fake_vllm.profiling); i++)
 		step();
@@ -744,17 +789,10 @@ END_TEST
 
 START_TEST(a_server_that_the_configuration_names_no_longer_is_stopped_all_the_same)
 {
-	pid_t pid;
-	int status;
-
-	fake_plan.wanted = 1;
-	pid = fork();
-	if (pid == 0)
-		run_child("vllm.started");
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	make_child("vllm.started");
+	let_child_die("vllm.started");
 	ck_assert(fake_vllm.profiling);
 	conf.servers.n = 0;
-	fake_plan.n_workers = 0;
 	open_it();
 	for (int i = 0; i < 1000 && got.n == 0; i++)
 		step();
@@ -838,9 +876,13 @@ Suite *suite_vllm(void)
 	tcase_set_timeout(t, 40);
 	tcase_add_test(t, an_agent_that_ends_during_a_window_says_stop_and_the_next_one_takes_the_trace);
 	tcase_add_test(t, an_agent_ends_soon_also_where_the_server_hangs);
+	tcase_add_test(t, a_note_that_cannot_be_read_is_put_aside_and_the_others_count);
+	suite_add_tcase(s, t);
+	t = tcase_create("kills");
+	tcase_add_checked_fixture(t, NULL, teardown); /* a child is made before the server is */
+	tcase_set_timeout(t, 40);
 	tcase_add_loop_test(t, a_kill_at_any_point_leaves_no_server_profiling, 0, COUNT(crashes));
 	tcase_add_test(t, a_server_that_the_configuration_names_no_longer_is_stopped_all_the_same);
-	tcase_add_test(t, a_note_that_cannot_be_read_is_put_aside_and_the_others_count);
 	suite_add_tcase(s, t);
 	return s;
 }
