@@ -3,7 +3,8 @@
  *
  * Its standard input is /dev/null; all other descriptors but 1 and 2 are closed in it; signals are as at login; it writes no
  * core; where memory runs out the kernel ends it before others. It dies with the thread that started it
- * (PR_SET_PDEATHSIG), so also when we are killed. Runs on: any thread, one at a time per child. */
+ * (PR_SET_PDEATHSIG), so also when we are killed; what it started itself does not, then. Runs on: any thread, one at a time per
+ * child. */
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H
 

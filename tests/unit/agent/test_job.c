@@ -73,6 +73,33 @@ START_TEST(what_windows_cost_goes_into_the_window_and_the_trace_may_stay)
 }
 END_TEST
 
+START_TEST(labels_and_versions_of_the_source_go_behind_the_windows_own)
+{
+	const struct label labels[] = { { STR("pid"), STR("7") }, { STR("pid"), STR("8") } };
+	const struct label versions[] = { { STR("profiler"), STR("neuron-explorer 2.31") } };
+	struct job *j = new_job("a.json", "a trace");
+	struct wire_batch b;
+	struct arena a;
+
+	j->labels = labels;
+	j->n_labels = COUNT(labels);
+	j->versions = versions;
+	j->n_versions = COUNT(versions);
+	job_do(j);
+	ck_assert_msg(j->rc == OK, "%s", j->err.text);
+	arena_init(&a, 1 << 20);
+	ck_assert_int_eq(wire_decode(&a, buf_view(&j->batch), WIRE_PROTOBUF, true, &WIRE_LIMITS_DEFAULT, &b, NULL), OK);
+	ck_assert_uint_eq(b.windows[0].n_labels, 1); /* the first of a key counts */
+	ck_assert(str_eq(b.windows[0].labels[0].value, STR("7")));
+	ck_assert_uint_eq(b.windows[0].n_versions, 1);
+	ck_assert(str_eq(b.windows[0].versions[0].key, STR("profiler")));
+	ck_assert(str_eq(b.windows[0].versions[0].value, STR("neuron-explorer 2.31")));
+	wire_batch_fini(&b);
+	arena_fini(&a);
+	job_free(j);
+}
+END_TEST
+
 START_TEST(a_file_that_is_no_trace_says_why)
 {
 	struct job *j = new_job("a.json", "bad");
@@ -144,6 +171,7 @@ Suite *suite_job(void)
 	tcase_add_checked_fixture(tc, folder_make, folder_remove);
 	tcase_add_test(tc, a_trace_becomes_a_batch_of_one_window);
 	tcase_add_test(tc, what_windows_cost_goes_into_the_window_and_the_trace_may_stay);
+	tcase_add_test(tc, labels_and_versions_of_the_source_go_behind_the_windows_own);
 	tcase_add_test(tc, a_file_that_is_no_trace_says_why);
 	tcase_add_test(tc, the_thread_does_one_job_after_the_other);
 	tcase_add_test(tc, a_thread_that_is_stopped_frees_what_nobody_fetched);
