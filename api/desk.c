@@ -26,6 +26,7 @@ struct desk {
 	struct thread *thread;
 	int64_t wall_less_mono_ns, opened_ns;
 	bool stale; /* the table is not what is durable */
+	bool failing; /* the last commit failed: said once */
 	struct capture_policy policy;
 	char *reason; /* owns the policy's */
 	struct lease_counts told; /* what metrics know */
@@ -39,6 +40,7 @@ typedef int job_run(struct desk *d, struct job *job, int64_t now_ns, struct err 
 struct job {
 	job_run *run;
 	job_run *answer; /* after the commit; NULL for nothing */
+	bool regardless; /* whether the commit failed or not */
 	void *arg;
 	struct arena *arena;
 	struct ticket *ticket;
@@ -154,7 +156,10 @@ static void go_back(struct desk *d, int rc, const struct err *e)
 {
 	struct err again = { 0 };
 
-	log_error("desk.store", "code=%s err=\"%s\"", code_name(rc), e->text);
+	if (!d->failing)
+		log_error("desk.store", "code=%s err=\"%s\" what=\"no leases are given until it can be written to\"", code_name(rc),
+			e->text);
+	d->failing = true;
 	if (load(d, &again) != OK)
 		log_error("desk.load", "err=\"%s\" what=\"polls are refused until it can be read\"", again.text);
 }
@@ -165,11 +170,26 @@ static int commit(struct desk *d, struct err *e)
 
 	if (arena_full(&d->round.arena) || d->round.lost)
 		rc = err_set(e, E_LIMIT, "too much at once");
-	else if (!lease_round_empty(&d->round))
+	else if (lease_round_empty(&d->round))
+		return OK;
+	else
 		rc = store_put_captures(d->set.store, &d->round.changes, e);
 	if (rc != OK)
 		go_back(d, rc, e);
+	else
+		d->failing = false;
 	return rc;
+}
+
+/* rc: of all the batch. */
+static void answer_job(struct desk *d, struct job *job, int64_t now_ns, int rc, const struct err *e)
+{
+	if (rc != OK && (d->stale || !job->regardless)) {
+		job->rc = rc;
+		job->err = *e;
+	} else if (job->rc == OK && job->answer != NULL) {
+		job->rc = job->answer(d, job, now_ns, &job->err);
+	}
 }
 
 static void run_batch(struct desk *d, struct job *const *jobs, size_t n)
@@ -185,14 +205,8 @@ static void run_batch(struct desk *d, struct job *const *jobs, size_t n)
 		jobs[i]->rc = jobs[i]->run(d, jobs[i], now_ns, &jobs[i]->err);
 	if (rc == OK)
 		rc = commit(d, &e);
-	for (size_t i = 0; i < n; i++) {
-		if (rc != OK) {
-			jobs[i]->rc = rc;
-			jobs[i]->err = e;
-		} else if (jobs[i]->rc == OK && jobs[i]->answer != NULL) {
-			jobs[i]->rc = jobs[i]->answer(d, jobs[i], now_ns, &jobs[i]->err);
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		answer_job(d, jobs[i], now_ns, rc, &e);
 	tell_metrics(d);
 	for (size_t i = 0; i < n; i++)
 		ticket_done(jobs[i]->ticket, jobs[i]->rc);
@@ -220,24 +234,33 @@ static void desk_main(struct thread *t, void *arg)
 	}
 }
 
-static int desk_do(struct desk *d, job_run *run, job_run *answer, void *arg, struct arena *a, struct err *e)
+static int send_job(struct desk *d, struct job *job, struct err *e)
 {
-	struct job job = { .run = run, .answer = answer, .arg = arg, .arena = a, .ticket = ticket_new() };
-	int rc = chan_push(d->jobs, &job, desk_wait_ns);
+	int rc;
+
+	job->ticket = ticket_new();
+	rc = chan_push(d->jobs, job, desk_wait_ns);
 
 	if (rc == E_BUSY)
 		err_set(e, E_BUSY, "%d polls are waiting already, try again later", DESK_QUEUE);
 	else if (rc != OK)
 		err_set(e, rc, "closing");
 	if (rc == OK) {
-		rc = ticket_wait(job.ticket);
+		rc = ticket_wait(job->ticket);
 		if (rc != OK && e != NULL)
-			*e = job.err;
+			*e = job->err;
 	}
-	ticket_free(job.ticket);
-	if (rc == OK && a != NULL && arena_full(a))
+	ticket_free(job->ticket);
+	if (rc == OK && job->arena != NULL && arena_full(job->arena))
 		rc = err_set(e, E_LIMIT, "the answer is too large; ask for less at once");
 	return rc;
+}
+
+static int desk_do(struct desk *d, job_run *run, job_run *answer, void *arg, struct arena *a, struct err *e)
+{
+	struct job job = { .run = run, .answer = answer, .arg = arg, .arena = a };
+
+	return send_job(d, &job, e);
 }
 
 /* ---- a poll */
@@ -270,10 +293,11 @@ static int answer_poll(struct desk *d, struct job *job, int64_t now_ns, struct e
 
 int desk_poll(struct desk *d, const struct lease_poll *p, struct arena *a, struct desk_answer *out, struct err *e)
 {
-	struct poll_job job = { p, out };
+	struct poll_job poll = { p, out };
+	struct job job = { .run = run_poll, .answer = answer_poll, .regardless = true, .arg = &poll, .arena = a };
 
 	*out = (struct desk_answer){ .n_leases = 0 };
-	return desk_do(d, run_poll, answer_poll, &job, a, e);
+	return send_job(d, &job, e);
 }
 
 /* ---- captures */

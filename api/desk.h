@@ -2,8 +2,9 @@
  * has what changed made durable before anybody hears of it. What waits is done together: one commit for all of it.
  *
  * Leases are rows of the store: after a restart, clean or not, the table begins with those that were granted and have not
- * ended, so the limits hold over it and agents find their leases again. When a commit fails, all callers of the batch get
- * the error, and the table goes back to what is durable.
+ * ended, so the limits hold over it and agents find their leases again. When a commit fails (a full disk), the table goes back
+ * to what is durable: whoever asked or paused gets the error; agents are answered from what is left, with no new leases, since
+ * without an answer they would lead themselves.
  *
  * Runs on: its thread; every function may be called from any thread that may block. */
 #ifndef API_DESK_H

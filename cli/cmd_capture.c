@@ -17,7 +17,7 @@ struct words {
 	const char *service, *source, *reason;
 	struct opt_texts hosts, workers;
 	int64_t duration_ns, iterations, timeout_ns;
-	bool no_wait, pause, resume, status;
+	bool wait, no_wait, pause, resume, status;
 };
 
 static const char policy_path[] = "/api/v1/capture/policy";
@@ -218,6 +218,8 @@ static int check_words(const struct words *o, int n_operands, char **argv, struc
 
 	if (n_operands > 1)
 		return err_set(e, E_USAGE, "\"%s\" is too much; one capture's ID goes here", argv[1]);
+	if (o->wait && o->no_wait)
+		return err_set(e, E_USAGE, "--wait or --no-wait, not both");
 	if (verbs == 0)
 		return err_set(e, E_USAGE, "capture what? name --service or --host; or --status, --pause, --resume, or a capture's ID");
 	if (verbs > 1)
@@ -270,6 +272,7 @@ static const struct opt opts[] = {
 	{ "iterations", 0, OPT_INT, WORD(iterations), 1, CAPTURE_ITERATIONS_MAX, "N",
 	  "Steps in each window, where the source can count them.", NULL },
 	{ "reason", 0, OPT_TEXT, WORD(reason), 0, 0, "TEXT", "Why; kept with the capture, or with the pause.", NULL },
+	{ "wait", 0, OPT_FLAG, WORD(wait), 0, 0, NULL, "Wait for the windows; so it does without.", NULL },
 	{ "no-wait", 0, OPT_FLAG, WORD(no_wait), 0, 0, NULL, "Ask only, and do not wait for the windows.", NULL },
 	{ "timeout", 0, OPT_DURATION, WORD(timeout_ns), NS_PER_S, NS_PER_DAY, "TIME",
 	  "Stop waiting after that; the capture goes on. Without, wait until it has ended or expired.", NULL },

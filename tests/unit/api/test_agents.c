@@ -313,6 +313,41 @@ START_TEST(what_could_not_be_made_durable_did_not_happen)
 }
 END_TEST
 
+/* Each of another service, so that the limits do not come first; rows so long that the disk does. */
+static bool poll_long(int agent)
+{
+	char path[100], body[2000], name[241];
+
+	memset(name, 'x', 240);
+	name[240] = '\0';
+	snprintf(path, sizeof(path), "/api/v1/agents/%032d/poll", agent);
+	snprintf(body, sizeof(body),
+		"{\"host\":\"%s\",\"workers\":[{\"source\":\"kineto\",\"service\":\"%d-%s\",\"worker\":\"%s\",\"wants\":true}]}",
+		name, agent, name, name);
+	ck_assert_int_eq(ask_post_json(&k, path, body), 200);
+	return leases() == 1;
+}
+
+START_TEST(on_a_full_disk_agents_are_answered_without_new_leases)
+{
+	struct err e = { 0 };
+	int given = 0, later = 0;
+
+	ck_assert_int_eq(store_limit_pages(k.fleet.store, 1, &e), OK);
+	for (int round = 0; round < 2; round++) { /* in the first the fleet grows, and with it its share */
+		given = 0;
+		for (int i = 100; i < 160; i++)
+			given += poll_long(i);
+	}
+	ck_assert_msg(given < 30, "%d leases", given); /* half of them by the limits */
+	ck_assert(ask_metric(&k, "trainspotter_leases ") == given);
+	ck_assert_int_eq(store_limit_pages(k.fleet.store, 0, &e), OK);
+	for (int i = 100; i < 160; i++)
+		later += poll_long(i);
+	ck_assert_int_eq(later, 30);
+}
+END_TEST
+
 Suite *suite_agents(void)
 {
 	Suite *s = suite_create("api/agents");
@@ -327,6 +362,7 @@ Suite *suite_agents(void)
 	tcase_add_test(tc, a_capture_runs_from_asking_to_its_window);
 	tcase_add_test(tc, a_capture_that_nobody_takes_expires_by_itself);
 	tcase_add_test(tc, the_kill_switch_holds_over_a_restart_until_it_is_lifted);
+	tcase_add_test(tc, on_a_full_disk_agents_are_answered_without_new_leases);
 	tcase_add_test(tc, what_could_not_be_made_durable_did_not_happen);
 	suite_add_tcase(s, tc);
 	return s;

@@ -110,6 +110,7 @@ START_TEST(what_makes_no_sense_together_asks_nobody)
 	command_says("capture what?");
 	ck_assert_int_eq(command_run(&cmd_capture, "--pause --resume"), 2);
 	command_says("one thing at a time");
+	ck_assert_int_eq(command_run(&cmd_capture, "7d20 --wait --no-wait"), 2);
 	ck_assert_int_eq(command_run(&cmd_capture, "7d20 --service llm"), 2);
 	ck_assert_int_eq(command_run(&cmd_capture, "7d20 7d21"), 2);
 	command_says("\"7d21\" is too much");

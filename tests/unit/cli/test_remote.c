@@ -204,6 +204,14 @@ START_TEST(one_alert_is_asked_for_by_its_id)
 }
 END_TEST
 
+START_TEST(an_alert_names_the_capture_it_asked_for)
+{
+	fake_http.bodies[0] = "{\"id\":\"5f0d\",\"state\":\"firing\",\"sentence\":\"became 4 calls\",\"evidence\":{\"capture\":\"7d20\"}}";
+	ck_assert_int_eq(command_run(&cmd_alerts, "5f0d"), 0);
+	command_says("  capture  7d20\n  id       5f0d\n");
+}
+END_TEST
+
 START_TEST(a_firing_alert_fails_a_pipeline_that_asks_for_it)
 {
 	fake_http.bodies[0] = "{\"items\":[" ALERT("resolved") "," ALERT("firing") "],\"next\":null}";
@@ -314,6 +322,7 @@ Suite *suite_remote(void)
 	tcase_add_test(tc, top_shows_rows_and_what_they_are_of);
 	tcase_add_test(tc, an_alert_is_a_block_with_its_evidence);
 	tcase_add_test(tc, one_alert_is_asked_for_by_its_id);
+	tcase_add_test(tc, an_alert_names_the_capture_it_asked_for);
 	tcase_add_test(tc, a_firing_alert_fails_a_pipeline_that_asks_for_it);
 	tcase_add_test(tc, compare_says_regression_first_and_can_fail);
 	tcase_add_test(tc, a_trend_draws_one_op_and_tells_each_deploy_s_median);
