@@ -19,11 +19,13 @@ tests_unit_cli_test_cli_SOURCES = \
 	cli/cmd_trend.c \
 	cli/cmd_windows.c \
 	cli/csv.c \
+	cli/keyavg_print.c \
 	cli/ops.c \
 	cli/optable_file.c \
 	cli/overhead.c \
 	cli/pprof.c \
 	cli/progress.c \
+	cli/ranks.c \
 	cli/remote.c \
 	cli/table.c \
 	tests/unit/cli/command.c tests/unit/cli/command.h \
@@ -35,6 +37,7 @@ tests_unit_cli_test_cli_SOURCES = \
 	tests/unit/cli/test_optable_file.c \
 	tests/unit/cli/test_pprof.c \
 	tests/unit/cli/test_progress.c \
+	tests/unit/cli/test_ranks.c \
 	tests/unit/cli/test_remote.c \
 	tests/unit/cli/test_table.c
 tests_unit_cli_test_cli_LDADD = net/libnet.a $(LINK_TRACE)
