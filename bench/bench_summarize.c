@@ -14,6 +14,9 @@
  *	inflate		   the library alone decompresses the same file
  *	python_reference   keyavg_reference.py of the test data, where TRAINSPOTTER_TEST_DATA has it: the same table by Python,
  *			   on a smaller trace
+ *	hta		   HolisticTraceAnalysis makes its table of kernels, where BENCH_HTA names a Python that has it
+ *	tracelens	   TraceLens makes its report, where BENCH_TRACELENS names one; once each, on a real trace of
+ *			   62 MB of the test data, for they take a thousand times as long
  *
  * A peer that is not there is left out, and said so. */
 #include <errno.h>
@@ -36,7 +39,7 @@ enum { PATH_ROOM = 4096, ANSWER_MAX = 64 << 20, ARGS_MAX = 8, SMALLER = 4, STAGE
 
 struct options {
 	int64_t size, runs;
-	const char *program, *tools, *dir;
+	const char *program, *tools, *scripts, *dir;
 	bool shapes;
 };
 
@@ -51,6 +54,8 @@ static const struct opt opts[] = {
 		"trainspotter to measure; ./trainspotter without", NULL },
 	{ "tools", 0, OPT_TEXT, offsetof(struct options, tools), 0, 0, "DIR",
 		"where make_trace, bench_stages and the peers are; bench without", NULL },
+	{ "scripts", 0, OPT_TEXT, offsetof(struct options, scripts), 0, 0, "DIR",
+		"where the peers in Python are; bench without", NULL },
 	{ "dir", 'd', OPT_TEXT, offsetof(struct options, dir), 0, 0, "DIR",
 		"where the trace is kept meanwhile; /tmp without", NULL },
 };
@@ -63,7 +68,7 @@ static const struct opt_command command = {
 	.n_opts = COUNT(opts),
 };
 
-enum input { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_SMALL, INPUTS };
+enum input { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_SMALL, INPUT_REAL, INPUTS };
 static const struct {
 	const char *name, *file;
 } inputs[] = {
@@ -71,8 +76,18 @@ static const struct {
 	[INPUT_GZIP] = { "gzip", "trace.json.gz" },
 	[INPUT_ZSTD] = { "zstd", "trace.json.zst" },
 	[INPUT_SMALL] = { "small", "small.json" },
+	[INPUT_REAL] = { "real", "real.json" },
 };
 _Static_assert(COUNT(inputs) == INPUTS, "name every input");
+
+/* Packages of Python, each with an environment variable that names a Python that has it. */
+static const struct {
+	const char *name, *python, *script;
+} packages[] = {
+	{ "hta", "BENCH_HTA", "peer_hta.py" },
+	{ "tracelens", "BENCH_TRACELENS", "peer_tracelens.py" },
+};
+#define REAL_TRACE "kineto/inference/xdit_sd_3.5_rank_0.json.gz"
 
 struct bench {
 	struct options o;
@@ -160,6 +175,28 @@ static void compress(struct bench *b, enum input i, const char *program)
 		fprintf(stderr, "bench_summarize: left out: %s\n", e.text);
 }
 
+/* Only where a peer wants it. */
+static void unpack_real(struct bench *b)
+{
+	const char *data = getenv("TRAINSPOTTER_TEST_DATA");
+	char packed[PATH_ROOM];
+	const char *const argv[] = { "gzip", "-dc", packed, NULL };
+	struct rusage used;
+	struct stat st;
+	struct err e = { 0 };
+	bool wanted = false;
+
+	for (size_t i = 0; i < COUNT(packages); i++)
+		wanted |= getenv(packages[i].python) != NULL;
+	if (!wanted)
+		return;
+	snprintf(packed, sizeof(packed), "%s/" REAL_TRACE, data == NULL ? "." : data);
+	if (run(argv, b->path[INPUT_REAL], &used, &e) == OK && stat(b->path[INPUT_REAL], &st) == 0)
+		b->bytes[INPUT_REAL] = st.st_size;
+	else
+		fprintf(stderr, "bench_summarize: left out: the real trace: %s\n", e.text);
+}
+
 static int make_inputs(struct bench *b, struct err *e)
 {
 	int rc;
@@ -174,6 +211,7 @@ static int make_inputs(struct bench *b, struct err *e)
 		return rc;
 	compress(b, INPUT_GZIP, "gzip");
 	compress(b, INPUT_ZSTD, "zstd");
+	unpack_real(b);
 	return OK;
 }
 
@@ -316,6 +354,25 @@ static int measure_python(struct bench *b, struct err *e)
 	return b->bytes[INPUT_SMALL] == 0 ? OK : measure(b, INPUT_SMALL, b->o.runs < 3 ? b->o.runs : 3, &peer, e);
 }
 
+static int measure_packages(struct bench *b, struct err *e)
+{
+	int rc = OK;
+
+	for (size_t i = 0; rc == OK && i < COUNT(packages); i++) {
+		const char *python = getenv(packages[i].python);
+		char script[PATH_ROOM];
+		struct program peer = { .name = packages[i].name, .argv = { python, script, b->path[INPUT_REAL] } };
+
+		if (python == NULL)
+			fprintf(stderr, "bench_summarize: left out: %s, without %s\n", packages[i].name, packages[i].python);
+		if (python == NULL || b->bytes[INPUT_REAL] == 0)
+			continue;
+		snprintf(script, sizeof(script), "%s/%s", b->o.scripts, packages[i].script);
+		rc = measure(b, INPUT_REAL, 1, &peer, e);
+	}
+	return rc;
+}
+
 static int measure_stages(struct bench *b, enum input i, struct err *e)
 {
 	char program[PATH_ROOM], runs[32];
@@ -341,13 +398,15 @@ static int measure_all(struct bench *b, struct err *e)
 		rc = measure_stages(b, INPUT_PLAIN, e);
 	if (rc == OK)
 		rc = measure_stages(b, INPUT_GZIP, e);
-	return rc == OK ? measure_python(b, e) : rc;
+	if (rc == OK)
+		rc = measure_python(b, e);
+	return rc == OK ? measure_packages(b, e) : rc;
 }
 
 int main(int argc, char **argv)
 {
 	static struct bench b = {
-		.o = { .size = 200 << 20, .runs = 5, .program = "./trainspotter", .tools = "bench", .dir = "/tmp" },
+		.o = { .size = 200 << 20, .runs = 5, .program = "./trainspotter", .tools = "bench", .scripts = "bench", .dir = "/tmp" },
 	};
 	struct err e = { 0 };
 	int operands = 0, rc;

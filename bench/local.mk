@@ -8,7 +8,7 @@ bench_bench_stages_SOURCES = bench/bench_stages.c bench/sample.c bench/sample.h
 bench_bench_stages_LDADD = $(LINK_TRACE)
 bench_peer_inflate_SOURCES = bench/peer_inflate.c
 bench_peer_inflate_LDADD = $(ZSTD_LIBS) $(ZLIB_LIBS)
-EXTRA_DIST += bench/peer_simdjson.cc
+EXTRA_DIST += bench/peer_simdjson.cc bench/peer_hta.py bench/peer_tracelens.py
 CLEANFILES += bench/peer_simdjson
 
 # A peer that needs what the rest does not (C++, libsimdjson): left out where it cannot be built.
@@ -19,4 +19,4 @@ bench_runs = $${BENCH_RUNS:-5}
 bench: bench/make_trace bench/bench_summarize bench/bench_stages bench/peer_inflate trainspotter
 	@test -x bench/peer_simdjson || $${CXX:-c++} -O2 -o bench/peer_simdjson $(srcdir)/bench/peer_simdjson.cc -lsimdjson \
 		2> bench/peer_simdjson.log || echo "make bench: no simdjson here (see bench/peer_simdjson.log)" >&2
-	@bench/bench_summarize --size $(bench_size) --runs $(bench_runs)
+	@bench/bench_summarize --scripts $(srcdir)/bench --size $(bench_size) --runs $(bench_runs)
