@@ -658,20 +658,32 @@ static struct lease *lease_of_id(const struct plan *p, struct str id)
 	return NULL;
 }
 
-/* Of several workers that are called the same, one that has no lease yet. */
+static bool has_lease(const struct plan *p, const struct seat *s)
+{
+	return open_lease(p, s->id, true) != NULL || open_lease(p, s->id, false) != NULL;
+}
+
+/* Of two workers that are called the same, who needs the lease more. */
+static bool needs_more(const struct plan *p, const struct seat *a, const struct seat *b)
+{
+	bool has_a = has_lease(p, a), has_b = has_lease(p, b);
+
+	if (has_a != has_b)
+		return has_b;
+	if (a->wants != b->wants)
+		return a->wants;
+	return a->asked_ns < b->asked_ns;
+}
+
 static struct seat *whom(const struct plan *p, const struct plan_grant *g)
 {
-	struct seat *any = NULL;
+	struct seat *best = NULL;
 
-	vec_each(s, &p->seats) {
-		if (!str_eq(str_of(s->w.source), g->source) || !str_eq(str_of(s->w.service), g->service) ||
-			!str_eq(str_of(s->w.worker), g->worker))
-			continue;
-		if (open_lease(p, s->id, true) == NULL && open_lease(p, s->id, false) == NULL)
-			return s;
-		any = s;
-	}
-	return any;
+	vec_each(s, &p->seats)
+		if (str_eq(str_of(s->w.source), g->source) && str_eq(str_of(s->w.service), g->service) &&
+			str_eq(str_of(s->w.worker), g->worker) && (best == NULL || needs_more(p, s, best)))
+			best = s;
+	return best;
 }
 
 /* Where there is no room, the oldest that has ended goes. */

@@ -491,6 +491,36 @@ START_TEST(while_the_daemon_leads_a_lease_is_good_for_one_window)
 }
 END_TEST
 
+START_TEST(of_workers_that_are_called_the_same_the_one_in_want_gets_the_lease)
+{
+	unsigned given[3] = { 0 };
+
+	plan_lead(p, true);
+	for (int slot = 0; slot < 5; slot++, next_slot())
+		for (int k = 0; k < 3; k++) {
+			char id[16];
+			int n = 0;
+
+			for (int i = 0; i < 3; i++) {
+				struct plan_worker w = { .source = "kineto", .service = "llm", .worker = "7", .idle = true };
+
+				snprintf(w.key, sizeof(w.key), "w %d", i);
+				plan_seen(p, &w, now, wall0 + now);
+			}
+			tick();
+			snprintf(id, sizeof(id), "L%d.%d", slot, k);
+			ck_assert_int_eq(grant(id, "", 7, NS_PER_MIN), OK);
+			if (!next())
+				continue;
+			ck_assert_int_eq(sscanf(order.key, "w %d", &n), 1);
+			given[n]++;
+			end_taken();
+		}
+	for (int n = 0; n < 3; n++)
+		ck_assert_uint_eq(given[n], 4);
+}
+END_TEST
+
 START_TEST(a_lease_that_ran_out_says_what_stood_in_the_way)
 {
 	plan_lead(p, true);
@@ -739,6 +769,7 @@ Suite *suite_plan(void)
 	tc = tcase_create("leases");
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, while_the_daemon_leads_a_lease_is_good_for_one_window);
+	tcase_add_test(tc, of_workers_that_are_called_the_same_the_one_in_want_gets_the_lease);
 	tcase_add_test(tc, a_lease_that_ran_out_says_what_stood_in_the_way);
 	tcase_add_test(tc, a_lease_for_nobody_ends_at_once_and_so_does_that_of_a_worker_that_goes);
 	tcase_add_test(tc, what_was_asked_for_needs_no_slot_goes_first_and_has_its_own_length);
