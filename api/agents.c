@@ -235,7 +235,8 @@ static struct str cursor_of(struct api_call *c, const struct agent_view *last)
 
 void agents_get(struct api_call *c)
 {
-	struct desk_agents q = { .service = c->p.q.service, .host = c->p.q.host, .after_host = STR(""), .after_id = STR(""),
+	struct desk_agents q = { .service = c->p.q.service, .host = c->p.q.host, .after_host = STR(""),
+		.after_id = STR(""),
 		.limit = c->p.q.limit };
 	struct err e = { 0 };
 	int rc = take_cursor(c, &q, &e);

@@ -62,7 +62,8 @@ static const struct json_node *member(const struct json_node *o, const char *key
 
 static bool is_text(const struct json_node *node, size_t least, size_t most)
 {
-	return node->kind == JSON_K_STRING && node->text.n >= least && node->text.n <= most && json_utf8_valid(node->text);
+	return node->kind == JSON_K_STRING && node->text.n >= least && node->text.n <= most &&
+		json_utf8_valid(node->text);
 }
 
 int body_text(const struct json_node *o, const char *key, size_t least, size_t most, struct str *out, struct err *e)
@@ -85,7 +86,8 @@ int body_i64(const struct json_node *o, const char *key, int64_t least, int64_t 
 	if (node == NULL)
 		return OK;
 	if (node->kind != JSON_K_NUMBER || json_i64(node->text, &v) != OK || v < least || v > most)
-		return err_set(e, E_USAGE, "%s: must be a whole number from %lld to %lld", key, (long long)least, (long long)most);
+		return err_set(e, E_USAGE, "%s: must be a whole number from %lld to %lld", key,
+			(long long)least, (long long)most);
 	*out = v;
 	return OK;
 }
@@ -102,8 +104,8 @@ int body_bool(const struct json_node *o, const char *key, bool *out, struct err 
 	return OK;
 }
 
-int body_texts(struct arena *a, const struct json_node *o, const char *key, size_t cap, size_t most, struct str **out, size_t *n,
-	struct err *e)
+int body_texts(struct arena *a, const struct json_node *o, const char *key, size_t cap, size_t most,
+	struct str **out, size_t *n, struct err *e)
 {
 	const struct json_node *node = member(o, key);
 
@@ -122,7 +124,8 @@ int body_texts(struct arena *a, const struct json_node *o, const char *key, size
 	return OK;
 }
 
-int body_objects(const struct json_node *o, const char *key, size_t cap, const struct json_node **items, size_t *n, struct err *e)
+int body_objects(const struct json_node *o, const char *key, size_t cap, const struct json_node **items,
+	size_t *n, struct err *e)
 {
 	const struct json_node *node = member(o, key);
 

@@ -9,7 +9,8 @@ enum { REASON_MAX = 1024 };
 
 static int take_capture(struct arena *a, const struct json_node *body, struct capture *k, struct err *e)
 {
-	static const char *const known[] = { "service", "hosts", "workers", "source", "duration_ns", "iterations", "reason" };
+	static const char *const known[] = { "service", "hosts", "workers", "source", "duration_ns",
+		"iterations", "reason" };
 	int rc = body_known(body, known, COUNT(known), e);
 
 	if (rc == OK)
@@ -17,7 +18,8 @@ static int take_capture(struct arena *a, const struct json_node *body, struct ca
 	if (rc == OK)
 		rc = body_texts(a, body, "hosts", CAPTURE_HOSTS_MAX, WINDOW_TEXT_MAX, &k->hosts, &k->n_hosts, e);
 	if (rc == OK)
-		rc = body_texts(a, body, "workers", CAPTURE_HOSTS_MAX, WINDOW_TEXT_MAX, &k->workers, &k->n_workers, e);
+		rc = body_texts(a, body, "workers", CAPTURE_HOSTS_MAX, WINDOW_TEXT_MAX, &k->workers,
+			&k->n_workers, e);
 	if (rc == OK)
 		rc = body_text(body, "source", 0, LEASE_WORD_MAX, &k->source, e);
 	if (rc == OK)

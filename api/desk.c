@@ -14,7 +14,8 @@ static const int64_t desk_wait_ns = 2 * NS_PER_S;  /* for room in the queue */
 static const int64_t desk_tick_ns = NS_PER_S;	   /* leases and captures run out */
 
 struct desk_metrics {
-	struct metric *polls, *granted, *taken, *not_taken, *ran_out, *refused[LEASE_REFUSALS], *asked, *ended[CAPTURE_STATES];
+	struct metric *polls, *granted, *taken, *not_taken, *ran_out, *refused[LEASE_REFUSALS], *asked,
+		*ended[CAPTURE_STATES];
 	struct metric *agents, *workers, *leases, *open, *paused;
 };
 
@@ -111,9 +112,12 @@ static void make_metrics(struct desk *d, struct metrics *ms)
 	m->polls = metric_counter(ms, "trainspotter_agent_polls_total", NULL, "Polls of agents.");
 	m->leases = metric_gauge(ms, "trainspotter_leases", NULL, "Leases that are out.");
 	m->granted = metric_counter(ms, "trainspotter_leases_granted_total", NULL, "Leases given to agents.");
-	m->taken = metric_counter(ms, "trainspotter_leases_ended_total", "taken=\"yes\"", "Leases that agents ended.");
-	m->not_taken = metric_counter(ms, "trainspotter_leases_ended_total", "taken=\"no\"", "Leases that agents ended.");
-	m->ran_out = metric_counter(ms, "trainspotter_leases_expired_total", NULL, "Leases that ran out: nothing was heard.");
+	m->taken = metric_counter(ms, "trainspotter_leases_ended_total", "taken=\"yes\"",
+		"Leases that agents ended.");
+	m->not_taken = metric_counter(ms, "trainspotter_leases_ended_total", "taken=\"no\"",
+		"Leases that agents ended.");
+	m->ran_out = metric_counter(ms, "trainspotter_leases_expired_total", NULL,
+		"Leases that ran out: nothing was heard.");
 	for (size_t i = 0; i < LEASE_REFUSALS; i++) {
 		snprintf(labels, sizeof(labels), "reason=\"%s\"", lease_refusal_name((enum lease_refusal)i));
 		m->refused[i] = metric_counter(ms, "trainspotter_leases_refused_total", labels,
@@ -121,10 +125,12 @@ static void make_metrics(struct desk *d, struct metrics *ms)
 	}
 	m->open = metric_gauge(ms, "trainspotter_captures_open", NULL, "Captures that have not ended.");
 	m->asked = metric_counter(ms, "trainspotter_captures_asked_total", NULL, "Captures that were asked for.");
-	m->ended[CAPTURE_DONE] = metric_counter(ms, "trainspotter_captures_ended_total", "state=\"done\"", "Captures that ended.");
+	m->ended[CAPTURE_DONE] = metric_counter(ms, "trainspotter_captures_ended_total", "state=\"done\"",
+		"Captures that ended.");
 	m->ended[CAPTURE_EXPIRED] = metric_counter(ms, "trainspotter_captures_ended_total", "state=\"expired\"",
 		"Captures that ended.");
-	m->paused = metric_gauge(ms, "trainspotter_capture_paused", NULL, "1 while capture is switched off for the fleet.");
+	m->paused = metric_gauge(ms, "trainspotter_capture_paused", NULL,
+		"1 while capture is switched off for the fleet.");
 }
 
 static void tell_metrics(struct desk *d)
@@ -325,8 +331,10 @@ static int answer_ask(struct desk *d, struct job *job, int64_t now_ns, struct er
 	(void)e;
 	c->targets = arena_get_array(job->arena, c->n_targets + 1, sizeof(*c->targets));
 	for (size_t i = 0; c->targets != NULL && i < c->n_targets; i++)
-		c->targets[i] = (struct capture_target){ .state = from[i].state, .host = arena_str(job->arena, from[i].host),
-			.service = arena_str(job->arena, from[i].service), .source = arena_str(job->arena, from[i].source),
+		c->targets[i] = (struct capture_target){ .state = from[i].state,
+			.host = arena_str(job->arena, from[i].host),
+			.service = arena_str(job->arena, from[i].service),
+			.source = arena_str(job->arena, from[i].source),
 			.worker = arena_str(job->arena, from[i].worker) };
 	return OK;
 }
@@ -376,7 +384,8 @@ static int run_nothing(struct desk *d, struct job *job, int64_t now_ns, struct e
 	return OK;
 }
 
-int desk_pause(struct desk *d, bool paused, struct str reason, struct arena *a, struct capture_policy *out, struct err *e)
+int desk_pause(struct desk *d, bool paused, struct str reason, struct arena *a, struct capture_policy *out,
+	struct err *e)
 {
 	*out = (struct capture_policy){ .paused = paused, .reason = reason };
 	if (reason.n > DESK_REASON_MAX)
@@ -411,8 +420,8 @@ static int run_agents(struct desk *d, struct job *job, int64_t now_ns, struct er
 	struct desk_agents *q = job->arg;
 
 	(void)e;
-	q->v = lease_table_agents(d->table, q->service, q->host, q->after_host, q->after_id, q->limit, now_ns, job->arena, &q->n,
-		&q->more);
+	q->v = lease_table_agents(d->table, q->service, q->host, q->after_host, q->after_id, q->limit, now_ns,
+		job->arena, &q->n, &q->more);
 	return OK;
 }
 

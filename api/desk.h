@@ -1,10 +1,11 @@
-/* desk.h — where agents come for leases and people for captures: one thread that owns the lease table (api/lease_table.h) and
- * has what changed made durable before anybody hears of it. What waits is done together: one commit for all of it.
+/* desk.h — where agents come for leases and people for captures: one thread that owns the lease table
+ * (api/lease_table.h) and has what changed made durable before anybody hears of it. What waits is done together:
+ * one commit for all of it.
  *
- * Leases are rows of the store: after a restart, clean or not, the table begins with those that were granted and have not
- * ended, so the limits hold over it and agents find their leases again. When a commit fails (a full disk), the table goes back
- * to what is durable: whoever asked or paused gets the error; agents are answered from what is left, with no new leases, since
- * without an answer they would lead themselves.
+ * Leases are rows of the store: after a restart, clean or not, the table begins with those that were granted and
+ * have not ended, so the limits hold over it and agents find their leases again. When a commit fails (a full
+ * disk), the table goes back to what is durable: whoever asked or paused gets the error; agents are answered
+ * from what is left, with no new leases, since without an answer they would lead themselves.
  *
  * Runs on: its thread; every function may be called from any thread that may block. */
 #ifndef API_DESK_H
@@ -36,11 +37,13 @@ struct desk_answer {
 	struct lease *leases;
 	size_t n_leases;
 };
-/* E_FORMAT for a poll that cannot be, E_BUSY at a ceiling or when too many wait, and what the store says. Texts are in the arena. */
-int desk_poll(struct desk *d, const struct lease_poll *p, struct arena *a, struct desk_answer *out, struct err *e) MUST_USE;
+/* E_FORMAT for a poll that cannot be, E_BUSY at a ceiling or when too many wait, and what the store says. Texts
+ * are in the arena. */
+int desk_poll(struct desk *d, const struct lease_poll *p, struct arena *a, struct desk_answer *out,
+	struct err *e) MUST_USE;
 
-/* Opens a capture: id, times and targets are filled in. Where there are no workers to ask, E_NOT_FOUND; for three polls after
- * the start, while agents are not all known yet, those that come join instead. */
+/* Opens a capture: id, times and targets are filled in. Where there are no workers to ask, E_NOT_FOUND; for
+ * three polls after the start, while agents are not all known yet, those that come join instead. */
 int desk_ask(struct desk *d, struct capture *c, struct arena *a, struct err *e) MUST_USE;
 
 int desk_pause(struct desk *d, bool paused, struct str reason, struct arena *a, struct capture_policy *out,
@@ -57,6 +60,7 @@ struct desk_agents {
 int desk_agents(struct desk *d, struct desk_agents *q, struct arena *a, struct err *e) MUST_USE;
 
 /* out[i] of services[i]. */
-int desk_costs(struct desk *d, const struct str *services, size_t n, struct service_cost *out, struct err *e) MUST_USE;
+int desk_costs(struct desk *d, const struct str *services, size_t n, struct service_cost *out,
+	struct err *e) MUST_USE;
 
 #endif

@@ -62,7 +62,13 @@ static struct capture_target *add_target(struct open_capture *oc, const struct c
 	return tg;
 }
 
-void captures_load(struct lease_table *t, const struct capture *v, size_t n)
+/* Where the clock went back since, nothing waits longer than it would have. */
+static int64_t not_after(int64_t ns, int64_t most_ns)
+{
+	return ns < most_ns ? ns : most_ns;
+}
+
+void captures_load(struct lease_table *t, const struct capture *v, size_t n, int64_t now_ns)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct open_capture **place = vec_push(&t->captures);
@@ -70,6 +76,8 @@ void captures_load(struct lease_table *t, const struct capture *v, size_t n)
 		if (place == NULL)
 			return;
 		*place = capture_new(&v[i]);
+		(*place)->c.expires_ns = not_after(v[i].expires_ns, now_ns + t->limits.expire_ns);
+		(*place)->c.join_ns = not_after(v[i].join_ns, now_ns + 3 * t->limits.poll_ns);
 		for (size_t k = 0; k < v[i].n_targets; k++)
 			add_target(*place, &v[i].targets[k]);
 		t->n_targets += (*place)->targets.n;
@@ -81,8 +89,10 @@ void captures_load(struct lease_table *t, const struct capture *v, size_t n)
 static void copy_target(struct lease_round *r, const struct capture_target *from, struct capture_target *to)
 {
 	*to = (struct capture_target){ .state = from->state, .host = round_str(r, from->host),
-		.service = round_str(r, from->service), .source = round_str(r, from->source), .worker = round_str(r, from->worker),
-		.lease = round_str(r, from->lease), .end = round_str(r, from->end), .window = round_str(r, from->window) };
+		.service = round_str(r, from->service), .source = round_str(r, from->source),
+		.worker = round_str(r, from->worker),
+		.lease = round_str(r, from->lease), .end = round_str(r, from->end),
+		.window = round_str(r, from->window) };
 }
 
 static void put_target(struct lease_round *r, const struct open_capture *oc, const struct capture_target *tg)
@@ -223,7 +233,8 @@ const struct capture *captures_lease(struct lease_table *t, const struct agent *
 /* An agent's words for a lease whose window was not begun, though it may be later. */
 static bool may_try_again(struct str end)
 {
-	static const char *const words[] = { "unsent", "expired", "due", "young", "busy", "quiet", "paused", "budget", "crowded",
+	static const char *const words[] = { "unsent", "expired", "due", "young", "busy", "quiet", "paused",
+		"budget", "crowded",
 		"unleased" };
 
 	for (size_t i = 0; i < COUNT(words); i++)
@@ -232,8 +243,8 @@ static bool may_try_again(struct str end)
 	return false;
 }
 
-static void settle_target(struct open_capture *oc, struct capture_target *tg, const struct lease_ended *end, bool ran_out,
-	struct lease_round *r)
+static void settle_target(struct open_capture *oc, struct capture_target *tg, const struct lease_ended *end,
+	bool ran_out, struct lease_round *r)
 {
 	bool again = ran_out || (!end->taken && may_try_again(end->end));
 
@@ -244,7 +255,8 @@ static void settle_target(struct open_capture *oc, struct capture_target *tg, co
 }
 
 /* Also of a lease that ran out before: while its target waits for another, what came of the last one counts. */
-void captures_settle(struct lease_table *t, const struct lease_ended *end, bool ran_out, int64_t now_ns, struct lease_round *r)
+void captures_settle(struct lease_table *t, const struct lease_ended *end, bool ran_out, int64_t now_ns,
+	struct lease_round *r)
 {
 	for (size_t i = t->captures.n; i-- > 0;) {
 		struct open_capture *oc = t->captures.v[i];
@@ -284,8 +296,8 @@ int lease_table_ask(struct lease_table *t, struct capture *c, int64_t now_ns, st
 	struct capture *change;
 
 	if (t->captures.n >= LEASE_CAPTURES_MAX || t->n_targets >= LEASE_TARGETS_MAX)
-		return err_set(e, E_BUSY, "%zu captures of %zu workers are open already; wait until some end", t->captures.n,
-			t->n_targets);
+		return err_set(e, E_BUSY, "%zu captures of %zu workers are open already; wait until some end",
+			t->captures.n, t->n_targets);
 	c->created_ns = now_ns;
 	c->expires_ns = now_ns + t->limits.expire_ns;
 	oc = capture_new(c);

@@ -1,5 +1,5 @@
-/* lease_inside.h — the lease table, for its files: lease_table.c (agents, leases, whose turn it is), lease_ask.c (captures),
- * lease_show.c (what is shown). Inside api/ only. */
+/* lease_inside.h — the lease table, for its files: lease_table.c (agents, leases, whose turn it is), lease_ask.c
+ * (captures), lease_show.c (what is shown). Inside api/ only. */
 #ifndef API_LEASE_INSIDE_H
 #define API_LEASE_INSIDE_H
 
@@ -83,7 +83,7 @@ static inline bool agent_heard(const struct lease_table *t, const struct agent *
 void worker_copy(struct arena *a, struct lease_worker *w); /* its texts, in the arena; lease_show.c */
 
 /* ---- lease_ask.c */
-void captures_load(struct lease_table *t, const struct capture *v, size_t n);
+void captures_load(struct lease_table *t, const struct capture *v, size_t n, int64_t now_ns);
 void captures_free(struct lease_table *t);
 void captures_tick(struct lease_table *t, int64_t now_ns, struct lease_round *r);
 /* An agent's workers are new: they join what is open for joining, and know what is asked of them. */
@@ -92,6 +92,7 @@ void captures_join(struct lease_table *t, struct agent *a, int64_t now_ns, struc
 const struct capture *captures_lease(struct lease_table *t, const struct agent *a, struct seat *s, struct str lease,
 	struct lease_round *r);
 /* What became of a lease that was for a capture. ran_out: nothing was heard. */
-void captures_settle(struct lease_table *t, const struct lease_ended *end, bool ran_out, int64_t now_ns, struct lease_round *r);
+void captures_settle(struct lease_table *t, const struct lease_ended *end, bool ran_out, int64_t now_ns,
+	struct lease_round *r);
 
 #endif

@@ -50,11 +50,13 @@ static bool is_behind(const struct agent *a, struct str host, struct str id)
 	return order > 0 || (order == 0 && str_cmp(str_of(a->id), id) > 0);
 }
 
-static void show_agent(const struct lease_table *t, const struct agent *a, struct str service, int64_t now_ns, struct arena *to,
-	struct agent_view *v)
+static void show_agent(const struct lease_table *t, const struct agent *a, struct str service, int64_t now_ns,
+	struct arena *to, struct agent_view *v)
 {
-	*v = (struct agent_view){ .id = arena_text(to, a->id), .host = arena_str(to, a->host), .version = arena_str(to, a->version),
-		.start_ns = a->start_ns, .polled_ns = a->polled_ns, .n_leases = a->n_leases, .heard = agent_heard(t, a, now_ns),
+	*v = (struct agent_view){ .id = arena_text(to, a->id), .host = arena_str(to, a->host),
+		.version = arena_str(to, a->version),
+		.start_ns = a->start_ns, .polled_ns = a->polled_ns, .n_leases = a->n_leases,
+		.heard = agent_heard(t, a, now_ns),
 		.workers = arena_get_array(to, a->n_seats + 1, sizeof(*v->workers)) };
 	for (size_t i = 0; v->workers != NULL && i < a->n_seats; i++) {
 		if (!str_empty(service) && !str_eq(service, a->seats[i].w.service))
@@ -64,8 +66,9 @@ static void show_agent(const struct lease_table *t, const struct agent *a, struc
 	}
 }
 
-struct agent_view *lease_table_agents(const struct lease_table *t, struct str service, struct str host, struct str after_host,
-	struct str after_id, size_t limit, int64_t now_ns, struct arena *a, size_t *n, bool *more)
+struct agent_view *lease_table_agents(const struct lease_table *t, struct str service, struct str host,
+	struct str after_host, struct str after_id, size_t limit, int64_t now_ns, struct arena *a, size_t *n,
+	bool *more)
 {
 	struct agent **v = mem_get_array(t->agents.n + 1, sizeof(struct agent *));
 	struct agent_view *out;

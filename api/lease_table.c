@@ -271,8 +271,8 @@ static bool lease_add(struct lease_table *t, const struct lease *l)
 	if (h == NULL)
 		return false;
 	h->l = *l;
-	h->texts = own((struct str *[]){ &h->l.id, &h->l.agent, &h->l.capture, &h->l.host, &h->l.service, &h->l.source,
-		&h->l.worker }, 7);
+	h->texts = own((struct str *[]){ &h->l.id, &h->l.agent, &h->l.capture, &h->l.host, &h->l.service,
+		&h->l.source, &h->l.worker }, 7);
 	h->service = service_number(t, h->l.service);
 	a = agent_find(t, h->l.agent);
 	s = a == NULL ? NULL : seat_find(a, h->l.source, h->l.service, h->l.worker);
@@ -350,8 +350,8 @@ static void lease_end(struct lease_table *t, struct str agent, const struct leas
 	mem_free(h.texts);
 }
 
-void lease_table_load(struct lease_table *t, const struct lease *leases, size_t n_leases, const struct capture *captures,
-	size_t n_captures, int64_t now_ns)
+void lease_table_load(struct lease_table *t, const struct lease *leases, size_t n_leases,
+	const struct capture *captures, size_t n_captures, int64_t now_ns)
 {
 	leases_free(t);
 	captures_free(t);
@@ -360,7 +360,7 @@ void lease_table_load(struct lease_table *t, const struct lease *leases, size_t 
 		for (size_t i = 0; i < (*a)->n_seats; i++)
 			(*a)->seats[i].leased = (*a)->seats[i].asked = false;
 	}
-	captures_load(t, captures, n_captures);
+	captures_load(t, captures, n_captures, now_ns);
 	for (size_t i = 0; i < n_leases; i++) {
 		struct lease l = leases[i];
 
@@ -463,9 +463,11 @@ static int64_t turn_of(const struct seat *old, const struct lease_worker *w, int
 	return w->last_ns > old->w.last_ns ? now_ns : old->turn_ns;
 }
 
-static struct seat *add_seat(struct arena *texts, struct map *known, struct seat *seats, size_t *n, const struct lease_worker *w)
+static struct seat *add_seat(struct arena *texts, struct map *known, struct seat *seats, size_t *n,
+	const struct lease_worker *w)
 {
-	struct str key = arena_fmt(texts, "%.*s\x1f%.*s\x1f%.*s", STR_ARG(w->source), STR_ARG(w->service), STR_ARG(w->worker));
+	struct str key = arena_fmt(texts, "%.*s\x1f%.*s\x1f%.*s", STR_ARG(w->source), STR_ARG(w->service),
+		STR_ARG(w->worker));
 	bool is_new = false;
 	uint32_t *at = map_put(known, key, (uint32_t)*n, &is_new);
 
@@ -487,7 +489,8 @@ static struct seat *old_seat(struct agent *a, const struct map *old, struct str 
 	return at == NULL ? NULL : &a->seats[*at];
 }
 
-static int take_workers(struct lease_table *t, struct agent *a, const struct lease_poll *p, int64_t now_ns, struct err *e)
+static int take_workers(struct lease_table *t, struct agent *a, const struct lease_poll *p, int64_t now_ns,
+	struct err *e)
 {
 	struct arena *texts = &a->arenas[a->at ^ 1];
 	struct map old, known;
@@ -526,7 +529,8 @@ static int take_workers(struct lease_table *t, struct agent *a, const struct lea
 static void mark_leased(struct lease_table *t, struct agent *a)
 {
 	vec_each(h, &t->leases) {
-		struct seat *s = str_eq(h->l.agent, str_of(a->id)) ? seat_find(a, h->l.source, h->l.service, h->l.worker) : NULL;
+		struct seat *s = str_eq(h->l.agent, str_of(a->id)) ?
+			seat_find(a, h->l.source, h->l.service, h->l.worker) : NULL;
 
 		if (s != NULL)
 			s->leased = true;
@@ -561,8 +565,8 @@ static int seat_cmp(const void *a, const void *b)
 	return turn_cmp(*x, &nobody, *y, &nobody);
 }
 
-/* Places of the fleet that are free now; those of a service: service_free. Windows that agents take without a lease, because
- * they led themselves for a while, take a place as well. */
+/* Places of the fleet that are free now; those of a service: service_free. Windows that agents take without a
+ * lease, because they led themselves for a while, take a place as well. */
 struct room {
 	int64_t now_ns;
 	size_t fleet;
@@ -610,7 +614,8 @@ static struct room look_around(struct lease_table *t, int64_t now_ns)
 	return room;
 }
 
-/* Those of other agents that go before this one and could have a place: of its service in services[].ahead, and all. */
+/* Those of other agents that go before this one and could have a place: of its service in services[].ahead, and
+ * all. */
 static size_t count_ahead(struct lease_table *t, const struct agent *mine, const struct seat *seat, int64_t now_ns)
 {
 	size_t n = 0;
@@ -641,7 +646,8 @@ static size_t count_ahead(struct lease_table *t, const struct agent *mine, const
 }
 
 /* LEASE_REFUSALS: it may have one. */
-static enum lease_refusal refusal_of(struct lease_table *t, const struct agent *a, const struct seat *s, struct room *room)
+static enum lease_refusal refusal_of(struct lease_table *t, const struct agent *a, const struct seat *s,
+	struct room *room)
 {
 	struct service *sv = service_at(t, s->service);
 	size_t ahead;
@@ -740,7 +746,8 @@ static void grant_turns(struct lease_table *t, struct agent *a, int64_t now_ns, 
 	}
 }
 
-int lease_table_poll(struct lease_table *t, const struct lease_poll *p, int64_t now_ns, struct lease_round *r, struct err *e)
+int lease_table_poll(struct lease_table *t, const struct lease_poll *p, int64_t now_ns, struct lease_round *r,
+	struct err *e)
 {
 	struct agent *a;
 	int rc = check_poll(p, e);
@@ -766,7 +773,8 @@ int lease_table_poll(struct lease_table *t, const struct lease_poll *p, int64_t 
 	return OK;
 }
 
-struct lease *lease_table_told(const struct lease_table *t, struct str agent, int64_t now_ns, struct arena *a, size_t *n)
+struct lease *lease_table_told(const struct lease_table *t, struct str agent, int64_t now_ns, struct arena *a,
+	size_t *n)
 {
 	struct lease *out;
 	size_t many = 0;

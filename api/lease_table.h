@@ -1,18 +1,19 @@
-/* lease_table.h — who of the fleet may be profiled now: agents with their workers, leases, and captures that were asked for.
- * Pure: time comes in, ids come from a seed, and what has to be durable goes out as a struct capture_changes (api/desk.h
- * stores it before anybody hears of it). It stands in api/ since nobody but the API's poll and captures uses it; it includes
- * floors 0 to 2 only.
+/* lease_table.h — who of the fleet may be profiled now: agents with their workers, leases, and captures that
+ * were asked for. Pure: time comes in, ids come from a seed, and what has to be durable goes out as a struct
+ * capture_changes (api/desk.h stores it before anybody hears of it). It stands in api/ since nobody but the
+ * API's poll and captures uses it; it includes floors 0 to 2 only.
  *
  *	an agent polls      here are my workers, these leases ended         → leases granted
  *	a lease             counts from its grant until the agent says that it ended, or until_ns
  *
- * Never more leases than max_per_service of a service, max_per_host of a host, max_share_percent of the workers that live
- * agents tell of (one always may). Who had its last window longest ago goes first, by this table's clock and not by the
- * agents' (only a worker that is new here is believed when it had its last); what was asked for goes before what is of
- * the schedule. A place is kept for a worker that goes before, as long as its agent polls.
+ * Never more leases than max_per_service of a service, max_per_host of a host, max_share_percent of the workers
+ * that live agents tell of (one always may). Who had its last window longest ago goes first, by this table's
+ * clock and not by the agents' (only a worker that is new here is believed when it had its last); what was asked
+ * for goes before what is of the schedule. A place is kept for a worker that goes before, as long as its agent
+ * polls.
  *
- * A poll twice, or an answer that was lost, does no harm: a worker with a lease gets no second, and hears of it again.
- * One time, "now": wall nanoseconds that never jump (api/desk.h). Runs on: one thread at a time. */
+ * A poll twice, or an answer that was lost, does no harm: a worker with a lease gets no second, and hears of it
+ * again. One time, "now": wall nanoseconds that never jump (api/desk.h). Runs on: one thread at a time. */
 #ifndef API_LEASE_TABLE_H
 #define API_LEASE_TABLE_H
 
@@ -113,9 +114,10 @@ void lease_table_free(struct lease_table *t); /* NULL is fine */
 void lease_table_set(struct lease_table *t, const struct lease_limits *limits);
 struct lease_limits lease_table_limits(const struct lease_table *t);
 
-/* In place of the leases and open captures there are: what is durable. Agents stay. now_ns bounds what a lease can last. */
-void lease_table_load(struct lease_table *t, const struct lease *leases, size_t n_leases, const struct capture *captures,
-	size_t n_captures, int64_t now_ns);
+/* In place of the leases and open captures there are: what is durable. Agents stay. now_ns bounds what a lease
+ * can last. */
+void lease_table_load(struct lease_table *t, const struct lease *leases, size_t n_leases,
+	const struct capture *captures, size_t n_captures, int64_t now_ns);
 void lease_table_pause(struct lease_table *t, bool paused);
 
 /* Leases and captures whose time is over, agents unheard. */
@@ -126,12 +128,14 @@ int lease_table_poll(struct lease_table *t, const struct lease_poll *p, int64_t 
 	struct err *e) MUST_USE;
 
 /* The agent's leases whose windows have still to begin, in the arena; none while paused. */
-struct lease *lease_table_told(const struct lease_table *t, struct str agent, int64_t now_ns, struct arena *a, size_t *n);
+struct lease *lease_table_told(const struct lease_table *t, struct str agent, int64_t now_ns, struct arena *a,
+	size_t *n);
 
-/* Opens a capture: service or hosts are set, id too; created, expires and targets are filled in. join_ns before now: of workers known
- * now only, E_NOT_FOUND where there are none. E_BUSY with too many open. On OK c's targets stand in the round; the round's
- * changes borrow c's other texts. */
-int lease_table_ask(struct lease_table *t, struct capture *c, int64_t now_ns, struct lease_round *r, struct err *e) MUST_USE;
+/* Opens a capture: service or hosts are set, id too; created, expires and targets are filled in. join_ns before
+ * now: of workers known now only, E_NOT_FOUND where there are none. E_BUSY with too many open. On OK c's targets
+ * stand in the round; the round's changes borrow c's other texts. */
+int lease_table_ask(struct lease_table *t, struct capture *c, int64_t now_ns, struct lease_round *r,
+	struct err *e) MUST_USE;
 
 struct lease_counts lease_table_counts(const struct lease_table *t);
 
@@ -145,8 +149,9 @@ struct agent_view {
 	size_t n_workers;
 };
 /* By host and id, behind the two given; service and host empty: all. *more: others follow. */
-struct agent_view *lease_table_agents(const struct lease_table *t, struct str service, struct str host, struct str after_host,
-	struct str after_id, size_t limit, int64_t now_ns, struct arena *a, size_t *n, bool *more);
+struct agent_view *lease_table_agents(const struct lease_table *t, struct str service, struct str host,
+	struct str after_host, struct str after_id, size_t limit, int64_t now_ns, struct arena *a, size_t *n,
+	bool *more);
 
 struct service_cost {
 	size_t workers, measured;

@@ -183,7 +183,8 @@ static void put_responses(struct buf *out, const struct route *r)
 
 static void put_security(struct buf *out, const struct route *r)
 {
-	static const char *const roles[NEEDS] = { [NEED_READ] = "read", [NEED_INGEST] = "ingest", [NEED_ADMIN] = "admin" };
+	static const char *const roles[NEEDS] = { [NEED_READ] = "read", [NEED_INGEST] = "ingest",
+		[NEED_ADMIN] = "admin" };
 
 	if (r->need == NEED_NOTHING) {
 		line(out, 3, "security: []");
@@ -251,7 +252,8 @@ static void put_problem(struct buf *out)
 	line(out, 2, "problem:");
 	buf_text(out, "      description: \"A mistake. Types (behind urn:trainspotter:) and their status:");
 	for (unsigned i = 0; i < PROBLEMS; i++)
-		buf_fmt(out, "%s %s %d", i == 0 ? "" : ",", problem_word((enum problem)i), problem_status((enum problem)i));
+		buf_fmt(out, "%s %s %d", i == 0 ? "" : ",", problem_word((enum problem)i),
+			problem_status((enum problem)i));
 	buf_text(out, ".\"\n");
 	line(out, 3, "content:");
 	line(out, 4, "application/problem+json:");

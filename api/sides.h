@@ -1,5 +1,5 @@
-/* sides.h — two deploys of a service out of the store, judged: under GET /api/v1/compare and under the daemon's detector.
- * Runs on: any thread that may block. */
+/* sides.h — two deploys of a service out of the store, judged: under GET /api/v1/compare and under the daemon's
+ * detector. Runs on: any thread that may block. */
 #ifndef API_SIDES_H
 #define API_SIDES_H
 
@@ -14,8 +14,9 @@ enum {
 	SIDES_SETTLED = 6,  /* windows a host, on average */
 };
 
-/* A window that starts later than this after the daemon's clock comes from a host whose clock is wrong. It is kept as it says, but
- * until its time has come it is judged with none, and a deploy that begins with it is not the newest. */
+/* A window that starts later than this after the daemon's clock comes from a host whose clock is wrong. It is
+ * kept as it says, but until its time has come it is judged with none, and a deploy that begins with it is not
+ * the newest. */
 #define SIDES_AHEAD_NS (10 * NS_PER_MIN)
 
 struct deploy_side {
@@ -30,8 +31,8 @@ struct deploy_side {
 };
 
 
-/* Loads the newest SIDES_WINDOWS windows of a service's deploy that start before until_ns into a side; with_rows merges them
- * too. */
+/* Loads the newest SIDES_WINDOWS windows of a service's deploy that start before until_ns into a side; with_rows
+ * merges them too. */
 int deploy_side_load(struct store *st, const struct fusion_table *table, struct str service, struct str deploy,
 	int64_t until_ns, bool with_rows, struct arena *a, struct deploy_side *out, struct err *e) MUST_USE;
 void deploy_side_fini(struct deploy_side *s);
@@ -39,9 +40,9 @@ void deploy_side_fini(struct deploy_side *s);
 /* How a deploy is to be judged: as settled from its sixth window a host on. */
 enum judge_where deploy_where(const struct deploy *after);
 
-/* The newest two deploys of a service that have windows, by their first windows' own times, and began before until_ns; either may be
- * named, one that began later too.
- * E_NOT_FOUND with a sentence where there are no two. */
+/* The newest two deploys of a service that have windows, by their first windows' own times, and began before
+ * until_ns; either may be named, one that began later too. E_NOT_FOUND with a sentence where there are no two.
+ * */
 int deploys_newest(struct store *st, struct str service, struct str before, struct str after, int64_t until_ns,
 	struct arena *a, struct deploy *before_out, struct deploy *after_out, struct err *e) MUST_USE;
 

@@ -19,7 +19,8 @@ static bool state_is(const struct json_node *o, const char *word)
 struct capture_state_count capture_count(const struct json_node *capture)
 {
 	struct json_items targets = remote_items(capture, "targets");
-	struct capture_state_count c = { .targets = targets.n, .over = state_is(capture, "done") || state_is(capture, "expired") };
+	struct capture_state_count c = { .targets = targets.n,
+		.over = state_is(capture, "done") || state_is(capture, "expired") };
 
 	for (size_t i = 0; i < targets.n; i++) {
 		c.taken += state_is(&targets.v[i], "taken");
@@ -70,7 +71,8 @@ static int ask_once(const struct ask *a, const char *path, struct reply *r, int6
 	return rc == E_NET && clock_mono_ns() - *answered_ns < gap_ns ? OK : rc;
 }
 
-int capture_follow(const struct ask *a, struct str id, int64_t pause_ns, int64_t most_ns, struct reply *r, struct err *e)
+int capture_follow(const struct ask *a, struct str id, int64_t pause_ns, int64_t most_ns, struct reply *r,
+	struct err *e)
 {
 	struct line l = { .terminal = isatty(STDERR_FILENO) == 1, .start_ns = clock_mono_ns() };
 	int64_t answered_ns = l.start_ns;
@@ -85,7 +87,8 @@ int capture_follow(const struct ask *a, struct str id, int64_t pause_ns, int64_t
 		if (r->root != NULL)
 			line_show(&l, r->root);
 		if (most_ns > 0 && clock_mono_ns() - l.start_ns + pause_ns > most_ns) {
-			rc = err_set(e, E_BUSY, "capture %.*s has not ended yet; it goes on, and \"trainspotter capture %.*s\" waits for it",
+			rc = err_set(e, E_BUSY,
+				"capture %.*s has not ended yet; it goes on, and \"trainspotter capture %.*s\" waits for it",
 				STR_ARG(str_upto(id, 64)), STR_ARG(str_upto(id, 64)));
 			break;
 		}
@@ -98,13 +101,16 @@ int capture_follow(const struct ask *a, struct str id, int64_t pause_ns, int64_t
 /* ---- showing */
 
 static const struct table_column columns[] = {
-	{ "host", TABLE_LEFT, 40 },  { "service", TABLE_LEFT, 40 }, { "source", TABLE_LEFT, 0 }, { "worker", TABLE_LEFT, 20 },
-	{ "state", TABLE_LEFT, 0 }, { "end", TABLE_LEFT, 30 },	    { "window", TABLE_LEFT, 0 },
+	{ "host", TABLE_LEFT, 40 },   { "service", TABLE_LEFT, 40 }, { "source", TABLE_LEFT, 0 },
+	{ "worker", TABLE_LEFT, 20 }, { "state", TABLE_LEFT, 0 },    { "end", TABLE_LEFT, 30 },
+	{ "window", TABLE_LEFT, 0 },
 };
 
 static enum table_paint paint_of(const struct json_node *target)
 {
-	return state_is(target, "taken") ? PAINT_GOOD : state_is(target, "failed") || state_is(target, "expired") ? PAINT_BAD : PAINT_NONE;
+	if (state_is(target, "taken"))
+		return PAINT_GOOD;
+	return state_is(target, "failed") || state_is(target, "expired") ? PAINT_BAD : PAINT_NONE;
 }
 
 static void put_word(struct table *t, const struct json_node *o, const char *key, enum table_paint paint)

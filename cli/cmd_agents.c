@@ -47,8 +47,9 @@ static void tally_cell(struct table *table, const struct tally *t, enum table_pa
 /* ---- one row an agent */
 
 static const struct table_column agent_columns[] = {
-	{ "host", TABLE_LEFT, 40 },   { "version", TABLE_LEFT, 20 }, { "last poll (UTC)", TABLE_LEFT, 0 }, { "workers", TABLE_RIGHT, 0 },
-	{ "state", TABLE_LEFT, 40 }, { "leases", TABLE_RIGHT, 0 },  { "overhead", TABLE_RIGHT, 0 },	{ "why not", TABLE_LEFT, 40 },
+	{ "host", TABLE_LEFT, 40 },	{ "version", TABLE_LEFT, 20 }, { "last poll (UTC)", TABLE_LEFT, 0 },
+	{ "workers", TABLE_RIGHT, 0 },	{ "state", TABLE_LEFT, 40 },   { "leases", TABLE_RIGHT, 0 },
+	{ "overhead", TABLE_RIGHT, 0 }, { "why not", TABLE_LEFT, 40 },
 };
 
 /* Why no window is taken of a worker now; nothing for one that wants one or is at it. */
@@ -85,16 +86,17 @@ static void put_agent(struct table *t, const struct json_node *agent)
 	else
 		table_cell(t, STR("silent"), PAINT_BAD);
 	table_cell_fmt(t, PAINT_NONE, "%" PRId64, json_get_i64(agent, "leases", 0));
-	table_cell(t, overhead_text((int64_t)workers.n, measured, measured > 0 ? sum / measured : 0, cost), PAINT_NONE);
+	table_cell(t, overhead_text((int64_t)workers.n, measured, measured > 0 ? sum / measured : 0, cost),
+		PAINT_NONE);
 	tally_cell(t, &whys, PAINT_DIM);
 }
 
 /* ---- one row a worker */
 
 static const struct table_column worker_columns[] = {
-	{ "host", TABLE_LEFT, 40 },  { "source", TABLE_LEFT, 0 },	    { "service", TABLE_LEFT, 40 },   { "worker", TABLE_LEFT, 20 },
-	{ "state", TABLE_LEFT, 0 }, { "last window (UTC)", TABLE_LEFT, 0 }, { "overhead", TABLE_RIGHT, 0 }, { "every", TABLE_RIGHT, 0 },
-	{ "why not", TABLE_LEFT, 30 },
+	{ "host", TABLE_LEFT, 40 },	{ "source", TABLE_LEFT, 0 }, { "service", TABLE_LEFT, 40 },
+	{ "worker", TABLE_LEFT, 20 },	{ "state", TABLE_LEFT, 0 },  { "last window (UTC)", TABLE_LEFT, 0 },
+	{ "overhead", TABLE_RIGHT, 0 }, { "every", TABLE_RIGHT, 0 }, { "why not", TABLE_LEFT, 30 },
 };
 
 static void put_worker(struct table *t, const struct json_node *agent, const struct json_node *w)
@@ -107,7 +109,8 @@ static void put_worker(struct table *t, const struct json_node *agent, const str
 	table_cell(t, json_get_str(w, "worker"), PAINT_NONE);
 	table_cell(t, json_get_str(w, "state"), PAINT_NONE);
 	table_cell(t, remote_when(json_get_i64(w, "last_ns", -1), when), PAINT_NONE);
-	table_cell(t, overhead_text(1, json_get_bool(w, "measured", false), json_get_i64(w, "cost_ppm", 0), cost), PAINT_NONE);
+	table_cell(t, overhead_text(1, json_get_bool(w, "measured", false), json_get_i64(w, "cost_ppm", 0), cost),
+		PAINT_NONE);
 	table_cell_fmt(t, PAINT_NONE, "%" PRId64, json_get_i64(w, "every_nth", 1));
 	table_cell(t, str_empty(why_not(w)) ? STR("-") : why_not(w), PAINT_DIM);
 }

@@ -73,8 +73,8 @@ static int write_policy(const struct words *o, struct buf *out, struct err *e)
 	return jw_finish(&w, e);
 }
 
-static int post(const struct words *o, const char *path, int (*write)(const struct words *, struct buf *, struct err *),
-	struct reply *r, struct err *e)
+static int post(const struct words *o, const char *path,
+	int (*write)(const struct words *, struct buf *, struct err *), struct reply *r, struct err *e)
 {
 	struct buf body;
 	int rc;
@@ -221,7 +221,8 @@ static int check_words(const struct words *o, int n_operands, char **argv, struc
 	if (o->wait && o->no_wait)
 		return err_set(e, E_USAGE, "--wait or --no-wait, not both");
 	if (verbs == 0)
-		return err_set(e, E_USAGE, "capture what? name --service or --host; or --status, --pause, --resume, or a capture's ID");
+		return err_set(e, E_USAGE,
+			"capture what? name --service or --host; or --status, --pause, --resume, or a capture's ID");
 	if (verbs > 1)
 		return err_set(e, E_USAGE, "one thing at a time: --service and --host, --status, --pause, --resume, or an ID");
 	return OK;
@@ -278,7 +279,8 @@ static const struct opt opts[] = {
 	  "Stop waiting after that; the capture goes on. Without, wait until it has ended or expired.", NULL },
 	{ "pause", 0, OPT_FLAG, WORD(pause), 0, 0, NULL, "Stop capture on the whole fleet, until --resume.", NULL },
 	{ "resume", 0, OPT_FLAG, WORD(resume), 0, 0, NULL, "Let the fleet capture again.", NULL },
-	{ "status", 0, OPT_FLAG, WORD(status), 0, 0, NULL, "Tell whether capture is paused, and what was asked for lately.", NULL },
+	{ "status", 0, OPT_FLAG, WORD(status), 0, 0, NULL,
+	  "Tell whether capture is paused, and what was asked for lately.", NULL },
 	ASK_COMMON,
 };
 _Static_assert(offsetof(struct words, ask) == 0, "the rows of ASK_COMMON count from struct ask");

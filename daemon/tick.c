@@ -1,31 +1,35 @@
-/* tick.c — deploys and alerts. All by the windows' own times: a back-dated window counts where it belongs, and the wall
- * clock only says when an alert fired.
+/* tick.c — deploys and alerts. All by the windows' own times: a back-dated window counts where it belongs, and
+ * the wall clock only says when an alert fired.
  *
- * A service's newest deploy is the one whose first window began last (one that is dated ahead of the clock waits until then); it is judged against the one in front of it
- * (api/sides: the newest 64 windows of each, medians over windows, detect/judge). It is judged when
+ * A service's newest deploy is the one whose first window began last (one that is dated ahead of the clock waits
+ * until then); it is judged against the one in front of it (api/sides: the newest 64 windows of each, medians
+ * over windows, detect/judge). It is judged when
  *
  *	at least one host has two windows of it (the second full window after the deploy),
  *	there are at least three windows before, and
  *	both sides have at least 50 steps, over all hosts, where steps are known;
  *
- * and again only when either deploy has more windows than last time, or after other settings came. What structure tells (lost
- * fusion and its kin) counts at once; ops that are merely slower wait until the deploy has settled (api/sides.h).
+ * and again only when either deploy has more windows than last time, or after other settings came. What
+ * structure tells (lost fusion and its kin) counts at once; ops that are merely slower wait until the deploy has
+ * settled (api/sides.h).
  *
  *	a regression            an alert, firing, one for the deploy and kind: more findings of the same kind
  *	                        update it, they do not add another
  *	no regression, but an   resolved: with more windows it did not hold
  *	alert of this deploy
  *
- * Firing alerts of older deploys are looked at when the newest is: the deploy from before the regression is judged against
- * the newest. Where that no longer finds the kind, the alert is resolved; a repair in v43 ends what v42 broke. A rollback
- * has no new deploy: six windows of the deploy before, behind the last window of the bad one, two of them of one host,
- * resolve as well, and keep the bad one from firing until it comes back.
+ * Firing alerts of older deploys are looked at when the newest is: the deploy from before the regression is
+ * judged against the newest. Where that no longer finds the kind, the alert is resolved; a repair in v43 ends
+ * what v42 broke. A rollback has no new deploy: six windows of the deploy before, behind the last window of the
+ * bad one, two of them of one host, resolve as well, and keep the bad one from firing until it comes back.
  *
- * An alert that fires may ask for a capture of its hosts, eight at most, of a service once in a while (capture.on_alert): to
- * have windows of what is wrong now, and not only at the next slots. Its id stands in the alert's evidence.
+ * An alert that fires may ask for a capture of its hosts, eight at most, of a service once in a while
+ * (capture.on_alert): to have windows of what is wrong now, and not only at the next slots. Its id stands in the
+ * alert's evidence.
  *
- * What was judged last is remembered in memory only: after a start everything is judged once more, which updates alerts in
- * place (their id is made of kind, service, deploy and op) and tells nobody twice (notify/notify.h). */
+ * What was judged last is remembered in memory only: after a start everything is judged once more, which updates
+ * alerts in place (their id is made of kind, service, deploy and op) and tells nobody twice (notify/notify.h).
+ * */
 #include "daemon/tick.h"
 
 #include <inttypes.h>
@@ -117,8 +121,8 @@ static bool is_new(const struct judged *last, const struct judged *now)
 
 /* ---- may it be judged? */
 
-/* Does some host have so many windows of the newest deploy? In a large fleet the judged windows are one of a host each, so the
- * deploy's own counts speak too: more windows than hosts times (n - 1). */
+/* Does some host have so many windows of the newest deploy? In a large fleet the judged windows are one of a
+ * host each, so the deploy's own counts speak too: more windows than hosts times (n - 1). */
 static bool has_full_windows(const struct look *l, const struct deploy_side *after)
 {
 	uint64_t want = (uint64_t)l->t->set.windows_after;
@@ -147,7 +151,8 @@ static int judge_pair(struct look *l, struct str before, struct str after, struc
 	*enough = false;
 	rc = deploy_side_load(l->t->parts.store, table, l->service, before, l->until_ns, false, &l->arena, b, e);
 	if (rc == OK)
-		rc = deploy_side_load(l->t->parts.store, table, l->service, after, l->until_ns, false, &l->arena, a, e);
+		rc = deploy_side_load(l->t->parts.store, table, l->service, after, l->until_ns, false,
+			&l->arena, a, e);
 	if (rc != OK || !is_enough(l, b, a))
 		return rc;
 	*enough = true;
@@ -171,11 +176,12 @@ static int list_hosts(struct look *l, struct str deploy, int64_t from_ns, struct
 	return rc;
 }
 
-/* Is the fleet back on the good deploy? More windows than hosts say that some host has two of them: a whole round has passed
- * without the bad one, so that a roll-out half way does not look like a rollback. */
+/* Is the fleet back on the good deploy? More windows than hosts say that some host has two of them: a whole
+ * round has passed without the bad one, so that a roll-out half way does not look like a rollback. */
 static int is_rolled_back(struct look *l, struct str good, struct str bad, bool *yes, struct err *e)
 {
-	struct query q = { .service = l->service, .deploy = bad, .to_ns = l->until_ns, .limit = 1, .newest_first = true,
+	struct query q = { .service = l->service, .deploy = bad, .to_ns = l->until_ns, .limit = 1,
+		.newest_first = true,
 		.with_ops = true };
 	struct window_list last = { 0 };
 	struct intern hosts;
@@ -330,7 +336,8 @@ static struct str ask_capture(struct look *l, const struct alert *al)
 
 	if (rc == OK) {
 		metric_add(l->t->captured, 1);
-		log_info("alert.capture", "alert=%.*s capture=%.*s workers=%zu", STR_ARG(al->id), STR_ARG(c.id), c.n_targets);
+		log_info("alert.capture", "alert=%.*s capture=%.*s workers=%zu", STR_ARG(al->id), STR_ARG(c.id),
+			c.n_targets);
 		return c.id;
 	}
 	metric_add(l->t->not_captured, 1);
@@ -454,8 +461,8 @@ static int judge_newest(struct look *l, struct err *e)
 		rc = judge_pair(l, l->before.deploy, l->after.deploy, &v, &b, &a, &enough, e);
 	if (rc == OK && enough) {
 		log_debug("detect.judged", "service=%.*s before=%.*s after=%.*s verdict=%s windows=%" PRIu64 "/%" PRIu64,
-			STR_ARG(l->service), STR_ARG(l->before.deploy), STR_ARG(l->after.deploy), verdict_name(v.kind),
-			b.windows, a.windows);
+			STR_ARG(l->service), STR_ARG(l->before.deploy), STR_ARG(l->after.deploy),
+			verdict_name(v.kind), b.windows, a.windows);
 		rc = settle_own(l, &v, e);
 		if (rc == OK && verdict_is_regression(&v) && v.n_findings > 0)
 			rc = fire(l, &v, &b, &a, e);
@@ -467,7 +474,8 @@ static int judge_newest(struct look *l, struct err *e)
 
 static int load_firing(struct look *l, struct err *e)
 {
-	struct query q = { .service = l->service, .to_ns = INT64_MAX, .limit = TICK_ALERTS_MAX, .newest_first = true };
+	struct query q = { .service = l->service, .to_ns = INT64_MAX, .limit = TICK_ALERTS_MAX,
+		.newest_first = true };
 
 	return store_alerts(l->t->parts.store, &q, false, ALERT_FIRING, &l->arena, &l->firing, e);
 }

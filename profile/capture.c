@@ -67,7 +67,8 @@ static bool is_one_of(const struct str *v, size_t n, struct str s)
 
 bool capture_wants(const struct capture *c, struct str host, struct str service, struct str source, struct str worker)
 {
-	return (str_empty(c->service) || str_eq(c->service, service)) && (str_empty(c->source) || str_eq(c->source, source)) &&
+	return (str_empty(c->service) || str_eq(c->service, service)) &&
+		(str_empty(c->source) || str_eq(c->source, source)) &&
 	       is_one_of(c->hosts, c->n_hosts, host) && is_one_of(c->workers, c->n_workers, worker);
 }
 

@@ -73,13 +73,14 @@ struct capture {
 
 enum capture_state capture_state(const struct capture *c);
 /* Is this worker one that the capture asks for? */
-bool capture_wants(const struct capture *c, struct str host, struct str service, struct str source, struct str worker);
+bool capture_wants(const struct capture *c, struct str host, struct str service, struct str source,
+	struct str worker);
 /* The object that GET /api/v1/captures lists (doc/api.md). */
 void capture_write(struct json_writer *w, const struct capture *c);
 
-/* A worker may be profiled: granted when an agent polled, told to it with every answer until begin_ns. It counts against
- * the limits until the agent says that it ended, or until until_ns: a minute after the end of a window that began at
- * begin_ns. */
+/* A worker may be profiled: granted when an agent polled, told to it with every answer until begin_ns. It counts
+ * against the limits until the agent says that it ended, or until until_ns: a minute after the end of a window
+ * that began at begin_ns. */
 struct lease {
 	struct str id, agent;
 	struct str capture; /* empty: of the schedule */

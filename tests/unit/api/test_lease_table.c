@@ -472,6 +472,26 @@ START_TEST(while_agents_are_not_known_yet_workers_join)
 }
 END_TEST
 
+START_TEST(what_was_kept_under_a_clock_that_ran_ahead_does_not_last_for_ever)
+{
+	struct capture_target tg = { .host = STR("trn-1"), .service = STR("llm"), .source = STR("kineto"), .worker = STR("0") };
+	struct capture c = { .id = STR("cccccccccccccccccccccccccccccccc"), .service = STR("llm"), .targets = &tg, .n_targets = 1,
+		.expires_ns = now_ns + 365 * NS_PER_DAY, .join_ns = now_ns + 365 * NS_PER_DAY };
+	struct lease l = { .id = STR("a"), .agent = str_of(agent_name(1)), .host = STR("trn-1"), .service = STR("llm"),
+		.source = STR("kineto"), .worker = STR("1"), .begin_ns = now_ns + 365 * NS_PER_DAY,
+		.until_ns = now_ns + 366 * NS_PER_DAY };
+
+	lease_table_load(table, &l, 1, &c, 1, now_ns);
+	ck_assert_uint_eq(lease_table_counts(table).leases, 1);
+	ck_assert_uint_eq(lease_table_counts(table).open_captures, 1);
+	now_ns += LEASE_MAX_NS > usual.expire_ns ? LEASE_MAX_NS : usual.expire_ns;
+	lease_round_reset(&rnd);
+	lease_table_tick(table, now_ns, &rnd);
+	ck_assert_uint_eq(lease_table_counts(table).leases, 0);
+	ck_assert_uint_eq(lease_table_counts(table).open_captures, 0);
+}
+END_TEST
+
 START_TEST(a_worker_of_two_sources_is_asked_for_once)
 {
 	struct lease_worker w[2] = { worker("0", false, 0), worker("0", false, 0) };
@@ -719,6 +739,7 @@ Suite *suite_lease_table(void)
 	tcase_add_test(tc, what_was_asked_for_goes_first_without_wanting_and_says_what_came_of_it);
 	tcase_add_test(tc, a_capture_expires_and_what_has_a_lease_may_still_be_taken);
 	tcase_add_test(tc, while_agents_are_not_known_yet_workers_join);
+	tcase_add_test(tc, what_was_kept_under_a_clock_that_ran_ahead_does_not_last_for_ever);
 	tcase_add_test(tc, a_worker_of_two_sources_is_asked_for_once);
 	tcase_add_test(tc, services_costs_are_of_those_that_are_measured);
 	tcase_add_loop_test(tc, whatever_is_lost_never_more_at_once_than_allowed_and_everybody_gets_some, 0, 4);

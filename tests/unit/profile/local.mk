@@ -6,6 +6,7 @@ endif
 tests_unit_profile_test_profile_SOURCES = \
 	tests/unit/profile/main.c \
 	tests/unit/profile/test_alert.c \
+	tests/unit/profile/test_capture.c \
 	tests/unit/profile/test_merge.c \
 	tests/unit/profile/test_op.c \
 	tests/unit/profile/test_verdict.c \
