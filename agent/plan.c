@@ -377,6 +377,8 @@ static void judge(struct plan *p, struct seat *s, bool quiet, int64_t now_ns)
 		asked->why = why == PLAN_DUE && full ? PLAN_CROWDED : why;
 	if (plain != NULL)
 		plain->why = s->why;
+	if (plain != NULL && !s->owed && !is_wanted(s, now_ns))
+		end_lease(plain, false, "unneeded", ""); /* it had its window meanwhile: another worker may have the place */
 	if (why != PLAN_DUE)
 		return;
 	if (asked != NULL)

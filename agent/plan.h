@@ -120,7 +120,7 @@ int plan_grant(struct plan *p, const struct plan_grant *g, int64_t now_ns, struc
 struct plan_ended {
 	char lease[PLAN_ID_TEXT], capture[PLAN_ID_TEXT];
 	bool taken;
-	const char *end; /* a source's word, a plan_why's, "expired" or "gone" */
+	const char *end; /* a source's word, a plan_why's, "expired", "unneeded", "gone" or "lost" */
 	char window[WINDOW_ID_TEXT]; /* "": none */
 };
 size_t plan_ended(const struct plan *p, struct plan_ended *out, size_t max);

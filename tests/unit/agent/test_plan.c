@@ -521,6 +521,25 @@ START_TEST(of_workers_that_are_called_the_same_the_one_in_want_gets_the_lease)
 }
 END_TEST
 
+START_TEST(a_lease_of_a_worker_that_has_had_its_window_is_given_back_at_once)
+{
+	see_idle(1);
+	next_slot();
+	see_idle(1);
+	ck_assert(next()); /* nobody led */
+	end_taken();
+	plan_lead(p, true);
+	ck_assert_int_eq(grant("L", "", 1, NS_PER_MIN), OK);
+	ck_assert_int_eq(grant("C", "C", 1, NS_PER_MIN), OK); /* what was asked for is another thing */
+	tick();
+	ck_assert_uint_eq(take_ended(), 1);
+	ck_assert_str_eq(ended[0].lease, "L");
+	ck_assert_str_eq(ended[0].end, "unneeded");
+	ck_assert(next());
+	ck_assert_str_eq(order.lease, "C");
+}
+END_TEST
+
 START_TEST(a_lease_that_ran_out_says_what_stood_in_the_way)
 {
 	plan_lead(p, true);
@@ -770,6 +789,7 @@ Suite *suite_plan(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, while_the_daemon_leads_a_lease_is_good_for_one_window);
 	tcase_add_test(tc, of_workers_that_are_called_the_same_the_one_in_want_gets_the_lease);
+	tcase_add_test(tc, a_lease_of_a_worker_that_has_had_its_window_is_given_back_at_once);
 	tcase_add_test(tc, a_lease_that_ran_out_says_what_stood_in_the_way);
 	tcase_add_test(tc, a_lease_for_nobody_ends_at_once_and_so_does_that_of_a_worker_that_goes);
 	tcase_add_test(tc, what_was_asked_for_needs_no_slot_goes_first_and_has_its_own_length);
