@@ -23,6 +23,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_prometheus \
 	tests/fuzz/fuzz_sidecar \
 	tests/fuzz/fuzz_spool \
+	tests/fuzz/fuzz_sysfs \
 	tests/fuzz/fuzz_text \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_wire \
@@ -63,6 +64,10 @@ tests_fuzz_fuzz_identity_LDADD = agent/libagent.a stat/libstat.a json/libjson.a 
 tests_fuzz_fuzz_kineto_wire_SOURCES = tests/fuzz/fuzz_kineto_wire.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_kineto_wire_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_kineto_wire_LDADD = agent/libagent.a base/libbase.a $(YAML_LIBS) -lm
+
+tests_fuzz_fuzz_sysfs_SOURCES = tests/fuzz/fuzz_sysfs.c tests/fuzz/fuzz.h $(fuzz_main)
+tests_fuzz_fuzz_sysfs_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_sysfs_LDADD = agent/libagent.a base/libbase.a $(YAML_LIBS) -lm
 
 tests_fuzz_fuzz_prometheus_SOURCES = tests/fuzz/fuzz_prometheus.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_prometheus_LDFLAGS = $(fuzz_ldflags)

@@ -45,13 +45,15 @@ check_PROGRAMS += tests/unit/agent/test_vllm
 TESTS += tests/unit/agent/test_vllm
 endif
 tests_unit_agent_test_vllm_SOURCES = \
+	tests/support/tls_front.c tests/support/tls_front.h \
 	tests/unit/agent/fake_plan.c tests/unit/agent/fake_plan.h \
 	tests/unit/agent/fake_vllm.c tests/unit/agent/fake_vllm.h \
 	tests/unit/agent/folder.c tests/unit/agent/folder.h \
 	tests/unit/agent/session.c tests/unit/agent/session.h \
 	tests/unit/agent/test_vllm.c \
 	tests/unit/agent/vllm_main.c
-tests_unit_agent_test_vllm_LDADD = agent/libagent.a trace/libtrace.a $(LINK_NET) $(ZSTD_LIBS)
+# libssl: of the package that libcrypto is of
+tests_unit_agent_test_vllm_LDADD = agent/libagent.a trace/libtrace.a $(LINK_NET) $(ZSTD_LIBS) -lssl $(CRYPTO_LIBS)
 
 # what runs programs and takes what they leave, with the real readers of traces
 if HAVE_CHECK

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/file.h"
+#include "tests/support/tls_front.h"
 #include "tests/unit/agent/fake_plan.h"
 #include "tests/unit/agent/fake_vllm.h"
 #include "tests/unit/agent/folder.h"
@@ -382,6 +383,51 @@ START_TEST(the_token_of_its_file_is_sent_and_no_other)
 	assert_end(0, "taken");
 	ck_assert_int_eq(fake_vllm.denied, 0);
 	unsetenv("TRAINSPOTTER_TOKEN");
+}
+END_TEST
+
+static struct tls_front *tls;
+
+/* The server, behind TLS; its certificate is in the file ca. */
+static void put_behind_tls(void)
+{
+	static char tls_url[64];
+	uint64_t port;
+
+	ck_assert_int_eq(str_to_u64(str_from(str_of(url), str_of("http://127.0.0.1:").n), &port), OK);
+	tls = tls_front_open((int)port, folder_path("ca"));
+	snprintf(tls_url, sizeof(tls_url), "https://127.0.0.1:%d", tls_front_port(tls));
+	server.url = tls_url;
+}
+
+START_TEST(a_server_behind_tls_is_profiled_when_its_certificate_is_trusted)
+{
+	put_behind_tls();
+	folder_write("token", STR("s3cret"));
+	fake_vllm.token = "s3cret";
+	server.token_file = text(folder_path("token"));
+	server.ca_file = text(folder_path("ca"));
+	fake_plan.wanted = 1;
+	open_it();
+	run_until_ends(1);
+	assert_end(0, "taken");
+	close_it();
+	tls_front_close(tls);
+}
+END_TEST
+
+START_TEST(a_server_whose_certificate_is_not_trusted_gets_neither_a_start_nor_the_token)
+{
+	put_behind_tls();
+	folder_write("token", STR("s3cret"));
+	server.token_file = text(folder_path("token"));
+	fake_plan.wanted = 1;
+	open_it();
+	run_until_ends(1);
+	assert_end(0, "unreachable");
+	ck_assert_int_eq(fake_vllm.starts + fake_vllm.metrics + fake_vllm.stops, 0);
+	close_it();
+	tls_front_close(tls);
 }
 END_TEST
 
@@ -846,6 +892,8 @@ Suite *suite_vllm(void)
 	tcase_add_test(t, the_servers_own_folder_is_never_removed);
 	tcase_add_test(t, a_session_is_found_again_by_the_next_agent_and_decoded_once);
 	tcase_add_test(t, the_token_of_its_file_is_sent_and_no_other);
+	tcase_add_test(t, a_server_behind_tls_is_profiled_when_its_certificate_is_trusted);
+	tcase_add_test(t, a_server_whose_certificate_is_not_trusted_gets_neither_a_start_nor_the_token);
 	tcase_add_test(t, a_trace_is_taken_when_it_is_whole);
 	tcase_add_test(t, the_sample_behind_a_window_says_that_one_was_under_way);
 	tcase_add_test(t, what_it_has_done_is_sampled_between_windows);
