@@ -403,6 +403,7 @@ START_TEST(a_command_runs_for_each_process_that_matches_under_its_own_name)
 	open_source();
 	for (int i = 0; i < 20 && !(seen[0] && seen[1]); i++) {
 		ck_assert(get_trace());
+		ck_assert_uint_le(plan_out(plan), 2); /* one that runs, one that is read */
 		seen[0] |= str_eq(trace.service, STR("first")) && str_has_suffix(str_of(trace.file.path), STR("/101.json"));
 		seen[1] |= str_eq(trace.service, STR("second")) && str_has_suffix(str_of(trace.file.path), STR("/102.json"));
 		back(SOURCE_KEPT);

@@ -276,6 +276,42 @@ START_TEST(the_process_says_whose_it_is_where_it_can_be_trusted)
 	pass(40);
 	ck_assert(get_trace());
 	ck_assert(str_eq(trace.service, STR("its-own")));
+	back(SOURCE_KEPT);
+	wait_until_gone("in/i-01_pid_77/1791");
+	folder_write("proc/77/status", STR("Name:\tpython\nNSpid:\t77\t5\n"));
+	session_make("in/i-01_pid_77/1792", HOLDS_INFO | HOLDS_SYSTEM);
+	pass(40);
+	ck_assert(get_trace());
+	ck_assert(str_eq(trace.service, STR("llm"))); /* it calls itself 5 */
+}
+END_TEST
+
+static off_t size_of(const char *name)
+{
+	struct stat st;
+
+	return stat(folder_path(name), &st) < 0 ? -1 : st.st_size;
+}
+
+START_TEST(one_that_changes_while_it_is_decoded_is_decoded_again)
+{
+	decoder_behaves("grows");
+	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM);
+	open_source();
+	pass(8);
+	for (int i = 0; i < 3000 && size_of(SESSION "/ntrace.pb") < 6; i++)
+		clock_sleep_ns(2 * NS_PER_MS);
+	decoder_behaves("");
+	for (int i = 0; i < 100; i++) {
+		source.type->look(source.self, now_ns, clock_wall_ns());
+		clock_sleep_ns(2 * NS_PER_MS);
+	}
+	ck_assert(!source.type->next(source.self, now_ns, &trace));
+	pass(10);
+	ck_assert(get_trace());
+	ck_assert_uint_eq(decoder_views(), 2);
+	back(SOURCE_KEPT);
+	wait_until_gone(SESSION);
 }
 END_TEST
 
@@ -303,6 +339,7 @@ Suite *suite_session_source(void)
 	tcase_add_test(tc, a_trace_that_cannot_be_read_puts_its_session_aside);
 	tcase_add_test(tc, after_a_kill_nothing_is_decoded_twice_and_leftovers_go);
 	tcase_add_test(tc, the_process_says_whose_it_is_where_it_can_be_trusted);
+	tcase_add_test(tc, one_that_changes_while_it_is_decoded_is_decoded_again);
 	tcase_add_test(tc, folders_that_do_not_want_it_have_no_such_source);
 	suite_add_tcase(s, tc);
 	return s;
