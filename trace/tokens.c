@@ -1,16 +1,20 @@
 #include "trace/tokens.h"
 
+#include "json/text.h"
+
 enum { PIECE = INPUT_BLOCK };
 
 void tokens_init(struct tokens *t, struct input *in, struct trace_report *report, struct err *e)
 {
 	*t = (struct tokens){ .in = in, .report = report, .e = e, .piece = PIECE };
 	t->json = json_reader_new(JSON_TOLERANT, JSON_LIMITS_TRACE);
+	buf_init(&t->key, JSON_LIMITS_TRACE.token_bytes * 4);
 }
 
 void tokens_fini(struct tokens *t)
 {
 	json_reader_free(t->json);
+	buf_fini(&t->key);
 	t->json = NULL;
 }
 
@@ -47,6 +51,15 @@ static void feed(struct tokens *t)
 	t->rest = str_from(t->rest, n);
 }
 
+/* Nobody writes keys with escapes, but JSON allows them. */
+static void mend_key(struct tokens *t, struct json_value *v)
+{
+	buf_reset(&t->key);
+	json_unescape(v->raw, &t->key);
+	if (t->key.rc == OK)
+		v->raw = buf_view(&t->key);
+}
+
 enum json_token tokens_next(struct tokens *t, struct json_value *v)
 {
 	enum json_token tok;
@@ -57,6 +70,8 @@ enum json_token tokens_next(struct tokens *t, struct json_value *v)
 		feed(t);
 	}
 	v->offset += t->document_at;
+	if (tok == JSON_KEY && !v->plain)
+		mend_key(t, v);
 	return t->rc < 0 ? JSON_ERROR : tok;
 }
 

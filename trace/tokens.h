@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "json/pull.h"
 #include "trace/input.h"
@@ -25,13 +26,14 @@ struct tokens {
 	uint64_t document_at; /* offset of the document's first byte in the input */
 	uint64_t bad_at;      /* of the last error that was passed by */
 	bool has_bad, ended, document_ended, lines, line_open;
+	struct buf key; /* without its escapes */
 	size_t piece; /* at most so many bytes are fed at once; tests set it */
 };
 
 void tokens_init(struct tokens *t, struct input *in, struct trace_report *report, struct err *e);
 void tokens_fini(struct tokens *t);
 
-/* Offsets in v are those of the input. JSON_ERROR: what stands there is no JSON (tokens_pass_bad), or rc says why. */
+/* Offsets in v are those of the input; keys come without their escapes. JSON_ERROR: what stands there is no JSON (tokens_pass_bad), or rc says why. */
 enum json_token tokens_next(struct tokens *t, struct json_value *v);
 void tokens_skip(struct tokens *t);
 static inline unsigned tokens_depth(const struct tokens *t)
