@@ -728,7 +728,7 @@ static void one_of_many(int start_fd, int result_fd, int64_t wait_ns)
 static unsigned many_within(int64_t spread_ns, unsigned *sends_max)
 {
 	static struct result results[CLIENTS];
-	unsigned answered = 0;
+	unsigned answered = 0, no_room = 0;
 	int start[2], result[2];
 
 	*sends_max = 0;
@@ -751,14 +751,15 @@ static unsigned many_within(int64_t spread_ns, unsigned *sends_max)
 		;
 	for (int i = 0; i < CLIENTS; i++) {
 		answered += results[i].answer == FAKE_NOTHING;
+		no_room += results[i].sends - 1; /* EAGAIN */
 		if (results[i].sends > *sends_max)
 			*sends_max = results[i].sends;
 	}
 	qsort(results, CLIENTS, sizeof(results[0]), by_wait);
 	printf("# %d clients within %.0f s: %u answered, p99 %.1f ms as the client sees it, slowest answer %.2f ms after receipt, "
-	       "%u tries at most, %.0f too late, %.0f not taken\n", CLIENTS, (double)spread_ns / 1e9, answered,
+	       "no room %u times, %u tries at most, %.0f too late, %.0f not taken\n", CLIENTS, (double)spread_ns / 1e9, answered,
 		(double)results[CLIENTS * 99 / 100].waited_ns / 1e6, metric_value(kineto_counts(k)->slowest_ns) / 1e6,
-		*sends_max, metric_value(kineto_counts(k)->answers_late), metric_value(kineto_counts(k)->answers_lost));
+		no_room, *sends_max, metric_value(kineto_counts(k)->answers_late), metric_value(kineto_counts(k)->answers_lost));
 	fflush(stdout);
 	close(start[0]);
 	close(result[0]);
