@@ -94,6 +94,23 @@ START_TEST(times_are_rounded_to_the_picosecond_they_were_printed_from)
 }
 END_TEST
 
+/* Every underscore of a key as an escape. */
+START_TEST(keys_mean_what_their_escapes_say)
+{
+	for (size_t i = 0; i + 1 < sizeof(whole); i++) {
+		const char *quote = strchr(whole + i, '"');
+		bool in_key = whole[i] == '_' && quote != NULL && quote[1] == ':';
+
+		if (in_key)
+			buf_text(&b, "\\u005f");
+		else
+			buf_byte(&b, whole[i]);
+	}
+	ck_assert(str_contains(buf_view(&b), STR("\"hlo\\u005fop\":")));
+	expect(buf_view(&b).p, whole_said, " |");
+}
+END_TEST
+
 START_TEST(text_in_pieces_of_any_size_is_the_same)
 {
 	for (size_t piece = 1; piece < sizeof(whole); piece++) {
@@ -245,6 +262,7 @@ Suite *suite_xla_json(void)
 
 	tcase_add_checked_fixture(t, begin, over);
 	tcase_add_test(t, times_are_rounded_to_the_picosecond_they_were_printed_from);
+	tcase_add_test(t, keys_mean_what_their_escapes_say);
 	tcase_add_test(t, text_in_pieces_of_any_size_is_the_same);
 	tcase_add_test(t, a_text_that_ends_anywhere_gives_what_was_there);
 	tcase_add_test(t, what_is_no_event_is_counted);
