@@ -36,9 +36,12 @@ static void sample(struct pprof_print *p, const struct str *frames, size_t n, co
 	const char *file)
 {
 	const struct pprof_label labels[] = { { "on", device ? STR("device") : STR("host") }, { "file", str_of(file) } };
+	int64_t shown[VALUES];
 
-	p->has_device |= values[VALUE_DEVICE] > 0;
-	pprof_sample(p->pprof, frames, n, values, labels, file == NULL ? 1 : 2);
+	for (int i = 0; i < VALUES; i++)
+		shown[i] = values[i] > 0 ? values[i] : 0; /* speedscope refuses a profile with a value below 0 */
+	p->has_device |= shown[VALUE_DEVICE] > 0;
+	pprof_sample(p->pprof, frames, n, shown, labels, file == NULL ? 1 : 2);
 }
 
 static void cover(struct pprof_print *p, int64_t start_ns, int64_t dur_ns)
