@@ -598,6 +598,7 @@ static void say_status(struct agent *a)
 		c->windows, oc->shipped, oc->duplicates, st->records, st->bytes, st->dropped, oc->quarantined, c->bad,
 		c->damaged, st->damaged);
 	say_plan(a);
+	meter_status(a->meter);
 	if (a->fleet != NULL)
 		fleet_status(a->fleet);
 	each_source(s, a)

@@ -377,6 +377,7 @@ struct cost_view cost_of(const struct cost *c, uint64_t worker)
 	v.counter = t->counter;
 	v.windows = t->n_windows;
 	v.measured = e.measured;
+	v.error_ppm = e.base_ns > 0 ? ppm(e.error_ns, &e, t->every_nth) : 0;
 	if (!e.measured)
 		return v;
 	v.cost_ppm = (uint32_t)lround(fmin(fmax(ppm(e.lost_ns, &e, t->every_nth), 0), 1e6));

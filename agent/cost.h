@@ -66,6 +66,7 @@ struct cost_view {
 	double rate_outside, rate_inside; /* counts a second around the windows and in them, of all of them */
 	double slowdown;      /* 0 to 1: part of a window's time that is lost; below 0 never */
 	uint32_t cost_ppm;
+	double error_ppm;     /* standard error of the cost; also where that is why it counts as not measured; 0: too few windows */
 	unsigned every_nth;
 };
 struct cost_view cost_of(const struct cost *c, uint64_t worker);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -19,8 +20,8 @@
 enum { FOLDERS_MAX = 256, ENTRIES_MAX = 100000 };
 
 static const int64_t every_ns = 10 * NS_PER_S, list_every_ns = NS_PER_MIN;
-/* So long after a window's end the counter may still tell of the time before it. */
-static const int64_t settle_ns = 2 * NS_PER_S;
+/* So long after a window's end the counter may still tell of the time before it: the helper writes it every 50 ms. */
+static const int64_t settle_ns = NS_PER_S / 4;
 /* When a process was born is known to a tick of the kernel's. */
 static const int64_t born_slack_ns = NS_PER_S;
 /* Tracks of jobs that the plan does not know have numbers that it does not give. */
@@ -114,6 +115,11 @@ static pid_t pid_of(struct str name)
 	return str_drop_suffix(&name, STR(SUFFIX)) && str_to_u64(name, &pid) == OK && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
+static bool path_of(const struct meter *m, size_t folder, pid_t pid, char out[PATH_MAX])
+{
+	return snprintf(out, PATH_MAX, "%s/%ld" SUFFIX, m->folders[folder], (long)pid) < PATH_MAX;
+}
+
 static void list_one(struct meter *m, size_t folder, pid_t pid)
 {
 	struct file *f;
@@ -124,7 +130,7 @@ static void list_one(struct meter *m, size_t folder, pid_t pid)
 			known->listed = true;
 			return;
 		}
-	if (snprintf(path, sizeof(path), "%s/%ld" SUFFIX, m->folders[folder], (long)pid) >= PATH_MAX)
+	if (!path_of(m, folder, pid, path))
 		return;
 	f = vec_push(&m->files);
 	if (f != NULL)
@@ -251,8 +257,21 @@ static struct cost_view view_of(const struct meter *m, const struct seat *s)
 	return owner == NULL || its.measured ? its : cost_of(m->cost, owner->worker);
 }
 
+/* A worker's own counter is found without listing the folder. */
+static void find_files(struct meter *m)
+{
+	vec_each(s, &m->seats)
+		for (size_t i = 0; s->own_pid > 0 && i < m->n_folders; i++) {
+			char path[PATH_MAX];
+
+			if (path_of(m, i, s->own_pid, path) && file_exists(path))
+				list_one(m, i, s->own_pid);
+		}
+}
+
 static void read_all(struct meter *m, int64_t now_ns)
 {
+	find_files(m);
 	vec_each(f, &m->files)
 		read_file(m, f);
 	cost_tick(m->cost, now_ns);
@@ -415,6 +434,25 @@ struct cost_view meter_of_trace(const struct meter *m, const char *path)
 			return cost_of(m->cost, track_of(m, f));
 	}
 	return cost_of(m->cost, 0);
+}
+
+void meter_status(const struct meter *m)
+{
+	size_t measured = 0, reduced = 0;
+	uint32_t worst = 0;
+
+	vec_each(s, &m->seats) {
+		struct cost_view v = view_of(m, s);
+
+		measured += v.measured;
+		reduced += v.every_nth > 1;
+		worst = v.cost_ppm > worst ? v.cost_ppm : worst;
+		log_debug("cost.worker", "pid=%ld counter=%s windows=%zu measured=%s outside_per_s=%.1f inside_per_s=%.1f slowdown=%.3f "
+			"cost_ppm=%u error_ppm=%.0f every_nth=%u", (long)s->pid, cost_counter_word(v.counter), v.windows,
+			v.measured ? "yes" : "no", v.rate_outside, v.rate_inside, v.slowdown, v.cost_ppm, v.error_ppm, v.every_nth);
+	}
+	log_info("cost.status", "workers=%zu measured=%zu fewer_windows=%zu worst_ppm=%u counters=%zu", m->seats.n, measured, reduced, worst,
+		m->files.n);
 }
 
 size_t meter_gauges(const struct cost_view *v, struct gauge out[METER_GAUGES_MAX])

@@ -41,6 +41,9 @@ void meter_count_pid(struct meter *m, pid_t pid, enum cost_counter counter, int6
 struct cost_view meter_of_worker(const struct meter *m, uint64_t worker); /* the plan's id */
 struct cost_view meter_of_trace(const struct meter *m, const char *path); /* DIR/trainspotter-PID-….json, of a job that profiles itself */
 
+/* Logs one line, and one a worker for who wants to know more. */
+void meter_status(const struct meter *m);
+
 /* As a window gets them, none where nothing is measured and no duty is reduced. Texts are static. */
 size_t meter_gauges(const struct cost_view *v, struct gauge out[METER_GAUGES_MAX]);
 
