@@ -35,8 +35,8 @@ profiler(...) takes, all by name and all optional:
 Nothing here raises into the job. What goes wrong is counted in prof.counts by one word and told once by logging, under the name
 "trainspotter", with what helps. The words: taken; young, busy (another profile is active in this process), paused (the folder
 has a file .paused), missing, unwritable, full, unread, budget: no window this time; cancelled (the job began a profile of its
-own: it has precedence), forked, thread (step() came from another thread only), exit: a window was dropped; failed: torch
-refused, or the trace could not be written; usage, unsupported, uncounted, hook: see the log.
+own: it has precedence), forked, thread (step() came from another thread only), exit: a window was dropped; unwritten (torch
+wrote no whole trace: a full disk), failed: a window was lost; usage, unsupported, uncounted, hook: see the log.
 
 The first step() runs one empty profile: without it, windows that the agent asks for (source "kineto") never see the device.
 A forked child starts afresh at its own first step(), so loader processes, which have none, cost nothing.
@@ -94,6 +94,7 @@ _CURES = {
     "forked": "the process forked during the window",
     "thread": "step() came from other threads than the one in which the window began",
     "exit": "the job ended during the window",
+    "unwritten": "torch wrote no whole trace: is the folder's file system full?",
     "failed": "the window could not be taken",
     "usage": "a wrong argument; its default is used",
     "unsupported": "this torch is not known well enough to profile it safely: no windows",
@@ -291,7 +292,9 @@ def _compress(path, to):
 
 
 def _is_whole(path):
-    """Kineto does not say when the disk was full: the file ends early then."""
+    """Kineto does not say when the disk was full: the file is not there then, or ends early."""
+    if not os.path.exists(path):
+        return False
     with open(path, "rb") as trace:
         trace.seek(max(os.path.getsize(path) - 64, 0))
         return trace.read().rstrip().endswith((b"}", b"]"))
@@ -432,6 +435,7 @@ class profiler:
             pass  # what cannot be swept stays
         try:
             self._counter = _Counter(self._dir)
+            self._write_counter()
         except OSError as e:
             self._count("uncounted", e)
 
@@ -695,12 +699,12 @@ class _Window:
     def _write(self):
         owner = self.owner
         self._export()
+        if not _is_whole(self.tmp):
+            return "unwritten"
         size = os.path.getsize(self.tmp)
         owner._largest = max(owner._largest, size)
         if size > _TRACE_BYTES:
             owner._steps_wanted = max(owner._steps_wanted // 2, 1)
-        if not _is_whole(self.tmp):
-            return "full"
         if owner._gzip:
             self.trace += ".gz"
             _compress(self.tmp, f"{self.trace}.tmp")

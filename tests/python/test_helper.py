@@ -380,7 +380,14 @@ class HelperTest(unittest.TestCase):
         torch.profiler.text = '{"traceEvents":[{"ph":"X","na'
         self.make()
         self.go(120)
-        self.assertEqual(self.words(), {"full": 1})
+        self.assertEqual(self.words(), {"unwritten": 1})
+        self.assertEqual(self.files(""), [f"{os.getpid()}.steps"])
+
+    def test_a_trace_that_torch_did_not_write_and_was_silent_about_is_counted(self):
+        with mock.patch.object(torch.profiler.profile, "export_chrome_trace", lambda *args: None):
+            self.make()
+            self.go(120)
+        self.assertEqual(self.words(), {"unwritten": 1})
         self.assertEqual(self.files(""), [f"{os.getpid()}.steps"])
 
     def test_where_nothing_can_be_written_nothing_is_profiled_and_it_is_told_once(self):
