@@ -214,7 +214,7 @@ static int open_exec(struct agent *a, struct source *out, struct err *e)
 
 static int open_watch(struct agent *a, struct source *out, struct err *e)
 {
-	return watch_source_open(out, &a->conf, a->options.once, e);
+	return watch_source_open(out, &a->conf, a->plan, a->options.once, e);
 }
 
 static int open_sessions(struct agent *a, struct source *out, struct err *e)

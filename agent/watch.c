@@ -48,6 +48,7 @@ struct watch {
 	int64_t rescan_ns, next_rescan_ns;
 	struct items items; /* in order of arrival */
 	bool scanned, too_many;
+	bool paused;
 };
 
 /* A sidecar without its trace for so long goes, too, whoever left it (what a kill leaves is found sooner: agent/marker.h).
@@ -220,10 +221,38 @@ static void watch_folder_anew(struct watch *w, size_t i)
 	w->folders[i].wd = wd;
 }
 
+/* ---- the kill switch, for jobs that profile themselves */
+
+static void tell_paused(const struct watch *w, size_t folder)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (!join_path(w, folder, WATCH_PAUSED, path))
+		return;
+	if (!w->paused) {
+		unlink(path);
+		return;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		close(fd);
+}
+
+void watch_pause(struct watch *w, bool paused)
+{
+	if (paused == w->paused)
+		return;
+	w->paused = paused;
+	for (size_t i = 0; i < w->n_folders; i++)
+		tell_paused(w, i);
+}
+
 static void rescan(struct watch *w, int64_t now_ns)
 {
 	w->too_many = false;
 	for (size_t i = 0; i < w->n_folders; i++) {
+		tell_paused(w, i);
 		watch_folder_anew(w, i);
 		scan_folder(w, i, now_ns);
 	}

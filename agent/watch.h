@@ -22,6 +22,7 @@
 
 #define WATCH_SIDECAR ".meta.json"
 #define WATCH_STEPS ".steps"
+#define WATCH_PAUSED ".paused-by-daemon"
 
 struct watch_folder {
 	const char *dir;
@@ -53,6 +54,9 @@ void watch_close(struct watch *w);
 int watch_fd(const struct watch *w); /* readable: call watch_look */
 /* Takes in what inotify has to say, rescans when it is time, and looks at the files that wait to be stable. */
 void watch_look(struct watch *w, int64_t now_ns);
+/* While capture is switched off, .paused-by-daemon lies in each folder: jobs that profile themselves by python/trainspotter.py take no
+ * window then. A favour: where it cannot be made, they are not stopped. To be called before each watch_look. */
+void watch_pause(struct watch *w, bool paused);
 /* When to look again at the latest; busy: nobody takes finished files now, so they are no reason to wake. */
 int64_t watch_wake_ns(const struct watch *w, bool busy);
 

@@ -12,6 +12,7 @@ enum { DIR_TEXT = PATH_MAX - 256, WATCH_SOURCE_MAGIC = 0x57415453 };
 struct watch_source {
 	uint32_t magic;
 	const struct agent_conf *conf;
+	const struct plan *plan;
 	bool once;
 	struct watch *watch;
 	struct watch_folder *folders;
@@ -49,8 +50,11 @@ static int on_fd(void *self)
 
 static void on_look(void *self, int64_t now_ns, int64_t wall_ns)
 {
+	struct watch_source *s = own(self);
+
 	(void)wall_ns;
-	watch_look(own(self)->watch, now_ns);
+	watch_pause(s->watch, plan_paused(s->plan));
+	watch_look(s->watch, now_ns);
 }
 
 static int64_t on_wake(const void *self, bool busy)
@@ -164,12 +168,12 @@ static int make_folders(struct watch_source *s, struct err *e)
 	return OK;
 }
 
-int watch_source_open(struct source *out, const struct agent_conf *cf, bool once, struct err *e)
+int watch_source_open(struct source *out, const struct agent_conf *cf, const struct plan *plan, bool once, struct err *e)
 {
 	struct watch_source *s = mem_get(sizeof(*s));
 	int rc;
 
-	*s = (struct watch_source){ .magic = WATCH_SOURCE_MAGIC, .conf = cf, .once = once };
+	*s = (struct watch_source){ .magic = WATCH_SOURCE_MAGIC, .conf = cf, .plan = plan, .once = once };
 	rc = make_folders(s, e);
 	if (rc == OK)
 		rc = watch_open(&s->watch, s->folders, cf->watch.n, cf->rescan_ns, e);

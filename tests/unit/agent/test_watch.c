@@ -130,6 +130,33 @@ START_TEST(what_is_no_trace_is_passed_over)
 }
 END_TEST
 
+START_TEST(jobs_that_profile_themselves_are_told_that_capture_is_paused)
+{
+	start();
+	watch_pause(w, true);
+	ck_assert(folder_has("in/" WATCH_PAUSED));
+	later(rescan);
+	ck_assert(!watch_next(w, now, &file));
+	watch_close(w);
+	start(); /* the pause ended while nobody was there to say so */
+	ck_assert(!folder_has("in/" WATCH_PAUSED));
+	watch_pause(w, true);
+	watch_pause(w, false);
+	ck_assert(!folder_has("in/" WATCH_PAUSED));
+}
+END_TEST
+
+START_TEST(a_folder_that_comes_during_a_pause_is_told_too)
+{
+	ck_assert_int_eq(rmdir(folder_path("in")), 0);
+	start();
+	watch_pause(w, true);
+	ck_assert_int_eq(mkdir(folder_path("in"), 0700), 0);
+	later(rescan);
+	ck_assert(folder_has("in/" WATCH_PAUSED));
+}
+END_TEST
+
 START_TEST(a_done_file_goes_with_its_sidecar)
 {
 	start();
@@ -383,6 +410,8 @@ Suite *suite_watch(void)
 	tcase_add_test(tc, a_file_that_grows_is_not_finished);
 	tcase_add_test(tc, files_of_before_the_start_are_found_and_waited_for);
 	tcase_add_test(tc, what_is_no_trace_is_passed_over);
+	tcase_add_test(tc, jobs_that_profile_themselves_are_told_that_capture_is_paused);
+	tcase_add_test(tc, a_folder_that_comes_during_a_pause_is_told_too);
 	tcase_add_test(tc, a_done_file_goes_with_its_sidecar);
 	tcase_add_test(tc, done_files_are_moved_where_that_is_wanted_and_never_over_others);
 	tcase_add_test(tc, bad_files_are_moved_and_the_oldest_of_them_go);
