@@ -33,12 +33,19 @@ profiler(...) takes, all by name and all optional:
               It counts for keep like traces do
 
 Nothing here raises into the job. What goes wrong is counted in prof.counts by one word and told once by logging, under the name
-"trainspotter", with what helps. The words: taken; young, busy (another profile is active in this process), paused (the folder
-has a file .paused), missing, unwritable, full, unread, budget: no window this time; cancelled (the job began a profile of its
-own: it has precedence), forked, thread (step() came from another thread only), exit: a window was dropped; unwritten (torch
-wrote no whole trace: a full disk), failed: a window was lost; usage, unsupported, uncounted, hook: see the log.
+"trainspotter", with what helps. The words:
 
-The first step() runs one empty profile: without it, windows that the agent asks for (source "kineto") never see the device.
+    taken                                               a window
+    young busy paused missing unwritable full unread budget     none this time: the job has just begun; another profile is active in
+              this process; the daemon's kill switch is on, or a file .paused is in the folder; no folder; not writable; no
+              space; nobody reads; windows cost more than budget
+    cancelled forked thread exit                        one was dropped: the job began a profile of its own, which has precedence; it
+              forked; step() came from other threads only; it ended
+    unwritten failed                                    one was lost: torch wrote no whole trace, or refused
+    usage unsupported uncounted hook                    see the log
+
+The first step() runs one empty profile: without it, windows that the agent asks for (source "kineto") never see the device. With
+KINETO_USE_DAEMON set one is prepared at the end, too: a process that ends during such a window would crash.
 A forked child starts afresh at its own first step(), so loader processes, which have none, cost nothing.
 
 DIR/PID.steps, by which the agent measures what windows cost; it goes when the job ends. Little-endian:
@@ -60,6 +67,7 @@ import shutil
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 import weakref
@@ -78,13 +86,14 @@ _STEPS_FIRST = 5  # no window before: the first iterations compile and allocate
 _FREE_BYTES = 16 << 20  # what a window leaves on the disk, besides four times the largest trace so far
 _TRACE_BYTES = 64 << 20  # a larger trace makes the next windows shorter
 _TMP_OLD_S = 3600  # nobody writes a trace for so long
+_COUNTER_OLD_S = 60  # so that nobody looks at one that is just being made
 _PREFIX = "trainspotter-"
 _SIDECAR = ".meta.json"
 _COUNTER = struct.Struct("<8sQqQQQqq")
 
 _CURES = {
     "busy": "another profile is active in this process",
-    "paused": "a file .paused is in the folder: remove it to go on",
+    "paused": "capture is switched off: a file .paused or .paused-by-daemon is in the folder",
     "missing": "no such folder: is the agent installed, and is this what its 'watch' names?",
     "unwritable": "this user may not write to the folder",
     "full": "the folder's file system is full",
@@ -244,24 +253,30 @@ def _sweep(folder):
         for entry in entries:
             try:
                 if re.fullmatch(r"\d+\.steps", entry.name):
-                    _sweep_counter(entry.path)
+                    _sweep_counter(entry)
                 elif entry.name.startswith(_PREFIX) and entry.name.endswith(".tmp"):
                     _sweep_half(entry)
             except OSError:
                 pass  # it is in use, or another user's
 
 
-def _sweep_counter(path):
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+def _is_old(entry, seconds):
+    return time.time() - entry.stat(follow_symlinks=False).st_mtime > seconds
+
+
+def _sweep_counter(entry):
+    if not _is_old(entry, _COUNTER_OLD_S):
+        return
+    fd = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.unlink(path)
+        os.unlink(entry.path)
     finally:
         os.close(fd)
 
 
 def _sweep_half(entry):
-    if time.time() - entry.stat(follow_symlinks=False).st_mtime < _TMP_OLD_S:
+    if not _is_old(entry, _TMP_OLD_S):
         return
     if entry.is_dir(follow_symlinks=False):
         shutil.rmtree(entry.path, ignore_errors=True)
@@ -401,8 +416,8 @@ class profiler:
             elif now >= self._due_ns or self._steps >= self._due_step:
                 self._begin_if_possible(now)
             if self._counter and not entering:
-                self._last_ns = now
-                self._first_ns = self._first_ns or now
+                self._last_ns = _now()  # not before the end of a window that ended just now
+                self._first_ns = self._first_ns or self._last_ns
                 self._write_counter()
         except Exception as e:
             self._count("failed", e)
@@ -450,15 +465,27 @@ class profiler:
             self._count("unsupported", torch.__version__)
             return
         self._torch = torch
-        self._make_device_known()
+        if "KINETO_USE_DAEMON" in os.environ:
+            atexit.register(self._refuse_on_demand)
+        self._profile_nothing()
 
-    def _make_device_known(self):
-        """Profilers of PrivateUse1 register with libkineto when the first profile is prepared, whatever its activities are."""
-        if _guard.busy(self._torch):
-            return
-        empty = self._torch.profiler.profile(activities=[self._torch.profiler.ProfilerActivity.CPU])
-        _guard.call(empty.start)
-        _guard.call(empty.stop)
+    def _profile_nothing(self):
+        if self._torch and not _guard.busy(self._torch):
+            empty = _Window(self, _now())
+            try:
+                empty.begin_and_end()
+            finally:
+                empty.clean()
+
+    def _refuse_on_demand(self):
+        """A process that ends during a window that the agent asked for is often crashed by libkineto (torch 2.15). A profile of one's own
+        cancels that window, and while it is prepared libkineto refuses others: this one is never started, and never ended."""
+        try:
+            if self._torch and not _guard.busy(self._torch):
+                self._last = _Window(self, _now())
+                self._last.prepare()
+        except Exception as e:
+            self._count("failed", e)
 
     def _find_worker(self):
         given = self._given[2]
@@ -496,7 +523,7 @@ class profiler:
             return "budget"
         if not os.path.isdir(self._dir):
             return "missing"
-        if os.path.exists(f"{self._dir}/.paused"):
+        if any(os.path.exists(f"{self._dir}/{name}") for name in (".paused", ".paused-by-daemon")):
             return "paused"
         if not os.access(self._dir, os.W_OK | os.X_OK):
             return "unwritable"
@@ -640,13 +667,21 @@ class _Window:
             self.cost_ns += _now() - began
 
     def start(self):
-        self._spend(self._start)
+        actions = self.torch.profiler.ProfilerAction
+        self._spend(self._start, lambda n: actions.RECORD if n else actions.WARMUP)
 
-    def _start(self):
+    def prepare(self):
         p = self.torch.profiler
-        actions = p.ProfilerAction
-        more = self._neuron()
-        self.profile = p.profile(activities=self._activities(), schedule=lambda n: actions.RECORD if n else actions.WARMUP, **more)
+        self.profile = p.profile(activities=[p.ProfilerActivity.CPU], schedule=lambda n: p.ProfilerAction.WARMUP)
+        _guard.call(self.profile.start)
+
+    def begin_and_end(self):
+        """Makes the device known: profilers of PrivateUse1 register with libkineto when a profile of theirs is first prepared."""
+        self._spend(self._start, None)
+        self._spend(self.profile.stop)
+
+    def _start(self, schedule):
+        self.profile = self.torch.profiler.profile(activities=self._activities(), schedule=schedule, **self._neuron())
         self.profile.start()
 
     def _device(self):
@@ -669,8 +704,8 @@ class _Window:
             from torch_neuronx.profiling import NeuronConfig, NeuronProfiler, ProfileMode
         except ImportError:
             return {}  # torch_neuronx for PyTorch/XLA has none
-        self.neuron_dir = self.owner._neuron_dir or f"{self.trace}.neuron.tmp"
-        os.makedirs(self.neuron_dir, exist_ok=True)
+        self.neuron_dir = self.owner._neuron_dir or tempfile.mkdtemp(
+            prefix=_PREFIX, suffix=".tmp", dir=self.owner._dir if os.path.isdir(self.owner._dir) else None)
         config = NeuronConfig(modes=[getattr(ProfileMode, mode) for mode in self.owner._neuron], profile_output_dir=self.neuron_dir)
         self.exporter = NeuronProfiler(config)
         return {"experimental_config": config}
