@@ -35,4 +35,5 @@ include tests/system/local.mk
 include tests/house/local.mk
 
 # for ./dev torch, which installs what they need first
-EXTRA_DIST += tests/torch/device.cpp tests/torch/job.py tests/torch/on_demand.py tests/torch/requirements.txt
+EXTRA_DIST += tests/torch/device.cpp tests/torch/fleet.py tests/torch/job.py tests/torch/on_demand.py tests/torch/requirements.txt \
+	tests/torch/self.py tests/torch/self_test.py

@@ -99,8 +99,8 @@ class Fleet:
         threading.Thread(target=note_end, args=(p,), daemon=True).start()
         return p
 
-    def start_daemon(self):
-        self.write("daemon.yaml", f"store:\n  dir: {self.dir}/store\nlisten:\n  port: 0\n")
+    def start_daemon(self, more=""):
+        self.write("daemon.yaml", f"store:\n  dir: {self.dir}/store\nlisten:\n  port: 0\n{more}")
         os.mkdir(f"{self.dir}/store")
         self.start("daemon", [f"{self.build}/trainspotterd", "--config", "daemon.yaml"])
         self.port = int(wait_for(lambda: re.search(r"daemon\.listening.*port=(\d+)", self.read("daemon.log")), 20)[1])

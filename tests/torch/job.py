@@ -1,9 +1,11 @@
 """A job as people write them, with nothing in it about being profiled: job.py train|serve STOP-FILE
 
-Goes round until STOP-FILE is there, then prints the wall time at which its loop ended. With DEVICE, a library made of device.cpp, there is an
-accelerator; with WARM too the job runs one empty profile first, as jobs on one should.
+Goes round until STOP-FILE is there, then prints one JSON line: when its loop ended, and of each step when it began (wall) and how long it
+took, in nanoseconds. With DEVICE, a library made of device.cpp, there is an accelerator; with WARM too the job runs one empty profile first,
+as jobs on one should.
 """
 import ctypes
+import json
 import os
 import sys
 import time
@@ -11,20 +13,27 @@ import time
 import torch
 
 
-def train(model, stop):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+def rounds(stop, steps):
+    """Each is one step of the job, timed without its pause."""
     while not os.path.exists(stop):
-        optimizer.zero_grad()
-        model(torch.randn(32, 64)).square().mean().backward()
-        optimizer.step()
+        began = time.time_ns()
+        yield
+        steps.append((began, time.time_ns() - began))
         time.sleep(0.002)
 
 
-def serve(model, stop):
+def train(model, stop, steps):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    for _ in rounds(stop, steps):
+        optimizer.zero_grad()
+        model(torch.randn(32, 64)).square().mean().backward()
+        optimizer.step()
+
+
+def serve(model, stop, steps):
     with torch.no_grad():
-        while not os.path.exists(stop):
+        for _ in rounds(stop, steps):
             model(torch.randn(8, 64))
-            time.sleep(0.002)
 
 
 def load_device():
@@ -47,8 +56,9 @@ def main():
     if "DEVICE" in os.environ:
         load_device()
     model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.GELU(), torch.nn.LayerNorm(64), torch.nn.Linear(64, 8))
-    {"train": train, "serve": serve}[sys.argv[1]](model, sys.argv[2])
-    print(time.time(), flush=True)
+    steps = []
+    {"train": train, "serve": serve}[sys.argv[1]](model, sys.argv[2], steps)
+    print(json.dumps({"ended": time.time(), "steps": steps}), flush=True)
 
 
 main()
