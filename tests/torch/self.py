@@ -30,8 +30,10 @@ def keep_table(profile):
     rows = [{"name": a.key, "device": a.device_type != torch.autograd.DeviceType.CPU, "annotation": bool(getattr(a, "is_user_annotation", False)),
              "calls": a.count, "cpu_self": ns(a.self_cpu_time_total), "cpu": ns(a.cpu_time_total),
              "device_self": ns(a.self_device_time_total), "device_total": ns(a.device_time_total)} for a in profile.key_averages()]
-    with open(f"{out}/{os.getpid()}-{windows}.json", "w") as file:
+    path = f"{out}/{os.getpid()}-{windows}.json"
+    with open(f"{path}.tmp", "w") as file:
         json.dump({"start_ns": time.time_ns(), "rows": rows}, file)
+    os.rename(f"{path}.tmp", path)
 
 
 def load_device():

@@ -191,6 +191,24 @@ def full_disk():
         subprocess.run(["umount", folder])
 
 
+def cut_off():
+    """A job that ends in the middle of a window of its own."""
+    job = start_job("long", "serve", {"every": 0.5, "steps": 10 ** 6, "longest": 3600})
+    wait_for(lambda: begun("long", job))
+    said = stop_job("long", job)
+    if said:
+        ok(said["counter"][2:4] == [1, 0] and said["counts"]["taken"] == 0, "long: it was in a window, which was dropped")
+
+
+def begun(name, job):
+    """Windows that the job has begun, from its counter."""
+    try:
+        with open(f"{fleet.dir}/in/{job.pid}.steps", "rb") as file:
+            return int.from_bytes(file.read()[24:32], "little")
+    except OSError:
+        return 0
+
+
 def no_agent():
     """Nobody reads: the folder does not fill."""
     os.mkdir(f"{fleet.dir}/nobody")
@@ -218,6 +236,7 @@ def main():
     package()
     compared_jobs()
     troubled_jobs()
+    cut_off()
     no_agent()
     full_disk()
     ok(not [f for f in os.listdir(f"{fleet.dir}/in") if f.endswith((".tmp", ".steps"))], "nothing half-written is left in the folder")
