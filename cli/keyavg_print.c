@@ -205,20 +205,20 @@ static const struct {
 	const char *title; /* *: the device */
 	bool of_device, of_memory;
 } cells[] = {
-	[C_SELF_CPU_SHARE] = { "Self CPU %", false },
-	[C_SELF_CPU] = { "Self CPU", false },
-	[C_CPU_SHARE] = { "CPU total %", false },
-	[C_CPU] = { "CPU total", false },
-	[C_CPU_AVG] = { "CPU time avg", false },
-	[C_SELF_DEV] = { "Self *", true },
-	[C_SELF_DEV_SHARE] = { "Self * %", true },
-	[C_DEV] = { "* total", true },
-	[C_DEV_AVG] = { "* time avg", true },
+	[C_SELF_CPU_SHARE] = { .title = "Self CPU %" },
+	[C_SELF_CPU] = { .title = "Self CPU" },
+	[C_CPU_SHARE] = { .title = "CPU total %" },
+	[C_CPU] = { .title = "CPU total" },
+	[C_CPU_AVG] = { .title = "CPU time avg" },
+	[C_SELF_DEV] = { "Self *", .of_device = true },
+	[C_SELF_DEV_SHARE] = { "Self * %", .of_device = true },
+	[C_DEV] = { "* total", .of_device = true },
+	[C_DEV_AVG] = { "* time avg", .of_device = true },
 	[C_MEM] = { "CPU Mem", .of_memory = true },
 	[C_SELF_MEM] = { "Self CPU Mem", .of_memory = true },
-	[C_DEV_MEM] = { "* Mem", true, true },
-	[C_SELF_DEV_MEM] = { "Self * Mem", true, true },
-	[C_CALLS] = { "# of Calls", false },
+	[C_DEV_MEM] = { "* Mem", .of_device = true, .of_memory = true },
+	[C_SELF_DEV_MEM] = { "Self * Mem", .of_device = true, .of_memory = true },
+	[C_CALLS] = { .title = "# of Calls" },
 };
 _Static_assert(COUNT(cells) == CELLS, "name every column");
 
