@@ -73,11 +73,6 @@ struct decode_settings decode_settings_of(const struct decode_conf *cf, const ch
 	};
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 /* ---- the decoder */
 
 struct work {
@@ -105,18 +100,11 @@ static enum decode_end ended(struct work *w, enum decode_end end, const char *fm
 	return end;
 }
 
-/* The last line with something in it, fit for a log. */
-static struct str last_line(const struct buf *b, char out[200])
+static struct str last_words(const struct buf *b, char out[200])
 {
-	struct str rest = buf_view(b), last = STR("");
+	struct str last = str_upto(str_last_line(buf_view(b)), 200);
 
-	while (rest.p != NULL) {
-		struct str line = str_trim(str_split(&rest, '\n'));
-
-		if (!str_empty(line))
-			last = line;
-	}
-	return str_make(out, str_tame(last.p, last.n < 200 ? last.n : 200, out));
+	return str_make(out, str_tame(last.p, last.n, out));
 }
 
 static struct str first_line(const struct buf *b)
@@ -301,7 +289,7 @@ static enum decode_end gather(struct work *w, enum step step, const char *dir)
 	struct dirent **names = NULL;
 	unsigned before = w->result->files;
 	struct err e = { 0 };
-	int n = scandir(dir, &names, is_json, by_name), rc = OK;
+	int n = scandir(dir, &names, is_json, tree_by_name), rc = OK;
 
 	for (int i = 0; i < n; i++) {
 		char path[PATH_MAX];
@@ -324,7 +312,7 @@ static enum decode_end judge(struct work *w, enum step step, const struct child_
 {
 	const char *what = steps[step].name, *program = w->result->program;
 	char line[200];
-	struct str last = last_line(said->n > 0 ? said : out, line);
+	struct str last = last_words(said->n > 0 ? said : out, line);
 
 	if (end->stopped)
 		return ended(w, DECODE_STOPPED, "the agent ends");

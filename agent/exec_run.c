@@ -20,8 +20,6 @@
 
 enum { WORDS_BYTES = 16 << 20, SAID_MAX = 64 << 10, ENV_MAX = 4096 };
 
-#define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
-
 static const int64_t watch_every_ns = 250 * NS_PER_MS;
 
 static const struct {
@@ -143,19 +141,6 @@ static const char *const *make_env(struct arena *a, const struct exec_run *r, co
 
 /* ---- the command */
 
-static struct str last_line(struct str text, char out[200])
-{
-	struct str last = STR("");
-
-	while (text.p != NULL) {
-		struct str line = str_trim(str_split(&text, '\n'));
-
-		if (!str_empty(line))
-			last = line;
-	}
-	return str_make(out, str_tame(last.p, last.n < 200 ? last.n : 200, out));
-}
-
 static bool path_in(const struct exec_run *r, const char *name, char out[PATH_MAX])
 {
 	return snprintf(out, PATH_MAX, "%s/%s", r->dir, name) < PATH_MAX;
@@ -164,8 +149,9 @@ static bool path_in(const struct exec_run *r, const char *name, char out[PATH_MA
 static void judge(struct exec_run *r, const struct child_end *end, struct guard *g, const struct buf *said, const struct buf *out)
 {
 	char line[200];
-	struct str last = last_line(buf_view(said->n > 0 ? said : out), line);
+	struct str last = str_upto(str_last_line(buf_view(said->n > 0 ? said : out)), sizeof(line));
 
+	last = str_make(line, str_tame(last.p, last.n, line));
 	guard_holds(g); /* also where the ceiling of a file stopped it first */
 	if (end->stopped)
 		run_ends(r, EXEC_CUT, "the agent ends");
@@ -290,7 +276,7 @@ static int keep(const struct exec_run *r, struct err *e)
 
 	if (snprintf(dir, sizeof(dir), "%s/kept", r->shared->dir) >= PATH_MAX)
 		return err_set(e, E_LIMIT, "%s: path too long", r->dir);
-	rc = keep_move(r->dir, dir, NO_SIDE, e);
+	rc = keep_move(r->dir, dir, "", e);
 	if (rc == OK)
 		keep_trim_folders(dir, r->shared->keep);
 	return rc;

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/tree.h"
 #include "trace/input.h"
 #include "trace/probe.h"
 
@@ -116,11 +117,6 @@ static int is_shown(const struct dirent *ent)
 	return name.p[0] != '.' && !str_has_suffix(name, STR(WATCH_SIDECAR)) && !str_has_suffix(name, STR(".tmp"));
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static void take_files(struct maker *m, const char *dir, unsigned depth);
 
 static void take_entry(struct maker *m, const char *path, unsigned depth)
@@ -138,7 +134,7 @@ static void take_entry(struct maker *m, const char *path, unsigned depth)
 static void take_files(struct maker *m, const char *dir, unsigned depth)
 {
 	struct dirent **names = NULL;
-	int n = scandir(dir, &names, is_shown, by_name);
+	int n = scandir(dir, &names, is_shown, tree_by_name);
 
 	for (int i = 0; i < n; i++) {
 		char path[PATH_MAX];
@@ -198,7 +194,7 @@ static int is_json(const struct dirent *ent)
 static void take_decoded(struct maker *m, const struct session *s, const char *dir, struct str version)
 {
 	struct dirent **names = NULL;
-	int n = scandir(dir, &names, is_json, by_name);
+	int n = scandir(dir, &names, is_json, tree_by_name);
 
 	for (int i = 0; i < n; i++) {
 		char path[PATH_MAX];

@@ -63,7 +63,7 @@ static void move_side(const char *from, int dir_fd, const char *name, const char
 {
 	char side[PATH_MAX], side_name[NAME_MAX];
 
-	if (snprintf(side, sizeof(side), "%s%s", from, suffix) < (int)sizeof(side) &&
+	if (suffix[0] != '\0' && snprintf(side, sizeof(side), "%s%s", from, suffix) < (int)sizeof(side) &&
 		snprintf(side_name, sizeof(side_name), "%s%s", name, suffix) < (int)sizeof(side_name))
 		(void)!renameat(AT_FDCWD, side, dir_fd, side_name); /* mostly there is none */
 }
@@ -178,7 +178,7 @@ int keep_copy(const char *from, const char *dir, const char *name, const char *s
 	if (fd < 0)
 		return fd;
 	rc = second_name(from, fd, name, max_bytes, e);
-	if (rc == OK && snprintf(side, sizeof(side), "%s%s", from, side_suffix) < (int)sizeof(side) &&
+	if (rc == OK && side_suffix[0] != '\0' && snprintf(side, sizeof(side), "%s%s", from, side_suffix) < (int)sizeof(side) &&
 		snprintf(side_name, sizeof(side_name), "%s%s", name, side_suffix) < (int)sizeof(side_name) && file_exists(side))
 		rc = second_name(side, fd, side_name, max_bytes, e);
 	close(fd);

@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 /* Moves from into folder dir (made when missing, same file system, no link) under its own name, or with ".1", ".2" … behind it
- * where that is taken. A side file that belongs to it may follow under the same name plus suffix. */
+ * where that is taken. A side file that belongs to it may follow under the same name plus suffix ("": none). */
 int keep_move(const char *from, const char *dir, const char *side_suffix, struct err *e) MUST_USE;
 
 /* Gives the regular file from a second name in folder dir (made when missing), dir/name, or a copy of it where that is another file system;

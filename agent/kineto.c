@@ -19,8 +19,6 @@
 #include "base/vec.h"
 
 #define DEFAULT_DIR "/tmp"
-#define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
-
 enum { CAPTURES_MAX = 4096, ORDERS_AT_ONCE = 64, ADOPT_NAMES_MAX = 100000, KINETO_MAGIC = 0x4b494e45 };
 
 static const int64_t look_every_ns = 250 * NS_PER_MS, sockets_every_ns = 5 * NS_PER_S;
@@ -687,7 +685,7 @@ static void take(struct kineto *k, struct capture *w, bool has_device, int64_t n
 
 static void put_aside(struct kineto *k, const struct capture *w)
 {
-	if (keep_move(w->path, k->bad_dir, NO_SIDE, NULL) < 0) /* on another file system, perhaps */
+	if (keep_move(w->path, k->bad_dir, "", NULL) < 0) /* on another file system, perhaps */
 		remove_trace(w);
 	else
 		keep_trim(k->bad_dir, k->keep_files);

@@ -24,8 +24,6 @@
 enum { SESSION_MAGIC = 0x53455353, KNOWN_MAX = 256, UNFINISHED_FACTOR = 12, KEY_SHIFT = 10 };
 _Static_assert(HARVEST_FILES_MAX < 1 << KEY_SHIFT, "a harvest's key fits into its part of ours");
 
-#define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
-
 static const int64_t look_every_ns = NS_PER_S, again_ns = 10 * NS_PER_MIN, empty_ns = NS_PER_DAY;
 
 enum state { CHANGING, DECODING, READING, ENDING };
@@ -125,7 +123,7 @@ static int put_aside(const struct folder_session *f, struct err *e)
 		folder_beside(wc->dir, wc->done_dir, "done", to);
 	else
 		folder_beside(wc->dir, wc->bad_dir, "bad", to);
-	rc = keep_move(f->session.dir, to, NO_SIDE, e);
+	rc = keep_move(f->session.dir, to, "", e);
 	if (rc == OK)
 		keep_trim_folders(to, keep > 0 ? (size_t)keep : 1);
 	return rc;

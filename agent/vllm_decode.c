@@ -21,8 +21,6 @@
 enum { PARTS_MAX = 512, TEXTS_BYTES = 1 << 20, KEY_SHIFT = 10 };
 _Static_assert(HARVEST_FILES_MAX < 1 << KEY_SHIFT, "a harvest's key fits into its part of ours");
 
-#define NO_SIDE ".none" /* keep_move wants a name of what stands beside the file; nothing does */
-
 enum state { DECODING, READING, READ, ENDING };
 
 /* One session. */
@@ -78,7 +76,7 @@ static int keep_session(const struct part *p, struct err *e)
 	if (strlen(to) + sizeof("/.kept") > sizeof(to))
 		return err_set(e, E_LIMIT, "%s: path too long", p->dir);
 	memcpy(to + strlen(to), "/.kept", sizeof("/.kept"));
-	rc = keep_move(p->dir, to, NO_SIDE, e);
+	rc = keep_move(p->dir, to, "", e);
 	if (rc == OK)
 		keep_trim_folders(to, p->from->keep);
 	return rc;

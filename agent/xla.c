@@ -22,8 +22,6 @@
 #include "net/grpc_client.h"
 
 #define XLA_MAGIC UINT32_C(0x786c6131)
-#define NO_SIDE ".none" /* keep_copy wants a name of what stands beside the file; nothing does */
-
 enum { WINDOWS_MAX = XLA_JOBS_MAX, PLACES_MAX = 256, BAD_FILE_MAX = 32 << 20 /* copied while the loop waits */ };
 
 static const int64_t tell_every_ns = 5 * NS_PER_S, sweep_every_ns = NS_PER_MIN / 2, window_max_ns = NS_PER_MIN;
@@ -492,7 +490,7 @@ static void put_aside(struct xla *x, const struct window_call *w)
 	struct err e = { 0 };
 
 	snprintf(name, sizeof(name), "%s-%s" XLA_FILE, w->call.folder.session, w->call.host);
-	if (keep_copy(w->call.file.path, x->bad_dir, name, NO_SIDE, BAD_FILE_MAX, &e) < 0)
+	if (keep_copy(w->call.file.path, x->bad_dir, name, "", BAD_FILE_MAX, &e) < 0)
 		log_warn("xla.not-kept", "dir=\"%s\" err=\"%s\"", x->bad_dir, e.text);
 	else
 		keep_trim(x->bad_dir, x->keep_files);

@@ -96,6 +96,19 @@ struct str str_split(struct str *rest, char sep)
 	return part;
 }
 
+struct str str_last_line(struct str text)
+{
+	struct str last = STR("");
+
+	while (text.p != NULL) {
+		struct str line = str_trim(str_split(&text, '\n'));
+
+		if (!str_empty(line))
+			last = line;
+	}
+	return last;
+}
+
 /* The usual two-pointer walk: after a mismatch only the last star is tried one byte further on. */
 bool str_glob(struct str pattern, struct str s)
 {

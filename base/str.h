@@ -54,6 +54,8 @@ bool str_drop_suffix(struct str *s, struct str suffix);
 /* Splits at the first sep: the part before is returned, *rest becomes what is behind it. The last part leaves
  * *rest with a NULL pointer, so "while (rest.p != NULL)" goes over all parts. */
 struct str str_split(struct str *rest, char sep);
+/* The last line with something in it, trimmed: what a program said when it failed. */
+struct str str_last_line(struct str text);
 
 /* Shell-like pattern: '*' any run of bytes, '?' one byte; the whole of s must match. No backtracking blow-up. */
 bool str_glob(struct str pattern, struct str s);

@@ -95,3 +95,8 @@ int tree_bytes(const char *path, uint64_t *bytes, struct err *e)
 	*bytes = w.bytes;
 	return rc;
 }
+
+int tree_by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}

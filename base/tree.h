@@ -3,6 +3,7 @@
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
 
+#include <dirent.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -12,5 +13,8 @@ int tree_remove(const char *path, struct err *e) MUST_USE;
 
 /* Bytes on disk of everything below path; what goes away meanwhile does not count. 0 where there is nothing. */
 int tree_bytes(const char *path, uint64_t *bytes, struct err *e) MUST_USE;
+
+/* For scandir(3): by name, bytewise, whatever the locale. */
+int tree_by_name(const struct dirent **a, const struct dirent **b);
 
 #endif

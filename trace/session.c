@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "base/tree.h"
 
 enum { SESSION_FILES_MAX = 10000, DEPTH_MAX = 3, NAMES_MAX = 1000 };
 
@@ -74,11 +75,6 @@ bool session_read(const char *dir, struct session *out)
 	       (out->has_info || out->has_system || out->n_ntff > 0);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static int is_shown(const struct dirent *ent)
 {
 	return ent->d_name[0] != '.';
@@ -97,7 +93,7 @@ static void find_below(const char *dir, unsigned depth, struct sessions *out)
 			*place = s;
 		return;
 	}
-	n = depth == 0 ? 0 : scandir(dir, &names, is_shown, by_name);
+	n = depth == 0 ? 0 : scandir(dir, &names, is_shown, tree_by_name);
 	for (int i = 0; i < n; i++) {
 		char path[PATH_MAX];
 		struct stat st;

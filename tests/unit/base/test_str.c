@@ -164,11 +164,21 @@ START_TEST(what_a_terminal_would_obey_is_shown_as_a_question_mark)
 }
 END_TEST
 
+START_TEST(the_last_line_is_the_last_with_something_in_it)
+{
+	ck_assert(str_eq(str_last_line(STR("a\n b \n\n  \n")), STR("b")));
+	ck_assert(str_eq(str_last_line(STR("only")), STR("only")));
+	ck_assert(str_empty(str_last_line(STR("\n\n"))));
+	ck_assert(str_empty(str_last_line(STR(""))));
+}
+END_TEST
+
 Suite *suite_str(void)
 {
 	Suite *s = suite_create("base/str");
 	TCase *tc = tcase_create("str");
 
+	tcase_add_test(tc, the_last_line_is_the_last_with_something_in_it);
 	tcase_add_test(tc, a_pattern_matches_what_its_definition_says);
 	tcase_add_test(tc, a_hostile_pattern_takes_no_long_time);
 	tcase_add_test(tc, whole_numbers_read_exactly_or_not_at_all);
