@@ -79,6 +79,7 @@ static int open_store(struct daemon *d, struct err *e)
 	struct store_settings s = {
 		.dir = c->store_dir,
 		.retention_raw_ns = c->store_retention_ns,
+		.retention_report_ns = c->store_retention_report_ns,
 		.retention_rollup_ns = c->store_retention_rollup_ns,
 		.max_bytes = c->store_max_bytes,
 		.readers = (int)c->store_readers,

@@ -13,7 +13,7 @@ struct daemon_conf {
 	int64_t listen_port;
 
 	char *store_dir;
-	int64_t store_retention_ns, store_retention_rollup_ns, store_max_bytes, store_readers;
+	int64_t store_retention_ns, store_retention_report_ns, store_retention_rollup_ns, store_max_bytes, store_readers;
 
 	char *auth_tokens_file;
 	bool auth_allow_anonymous_reads;

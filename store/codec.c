@@ -2,9 +2,13 @@
 
 #include <string.h>
 
-#include "base/enc.h"
+#include <zstd.h>
 
-enum { CODEC_VERSION = 1 };
+#include "base/enc.h"
+#include "base/mem.h"
+
+enum { CODEC_VERSION = 1, CODEC_PACKED = 2 };
+enum { PACK_FROM = 1 << 10, PACK_LEVEL = 3, UNPACKED_MAX = 64 << 20 };
 
 _Static_assert(OP_BASIS_NONE == 0 && OP_BASIS_DEVICE == 1 && OP_BASIS_CPU == 2, "these numbers are on disk");
 
@@ -103,14 +107,35 @@ static void put_gauge(struct buf *b, const struct gauge *g)
 	put_labels(b, g->labels, g->n_labels);
 }
 
+/* What stands behind start, compressed; as it is where there is no memory for that. */
+static void pack(struct buf *out, size_t start)
+{
+	size_t n = out->n - start, bound = ZSTD_compressBound(n), packed;
+	char *room = out->rc == OK && n > PACK_FROM && n <= UNPACKED_MAX ? mem_try(bound) : NULL;
+
+	if (room == NULL)
+		return;
+	packed = ZSTD_compress(room, bound, out->p + start, n, PACK_LEVEL);
+	if (!ZSTD_isError(packed)) {
+		buf_trim(out, start);
+		buf_byte(out, CODEC_PACKED);
+		put_varint(out, n);
+		buf_add(out, room, packed);
+	}
+	mem_free(room);
+}
+
 void codec_put_rest(struct buf *out, const struct window *w)
 {
+	size_t start = out->n;
+
 	buf_byte(out, CODEC_VERSION);
 	put_labels(out, w->labels, w->n_labels);
 	put_labels(out, w->versions, w->n_versions);
 	put_varint(out, w->n_gauges);
 	for (size_t i = 0; i < w->n_gauges; i++)
 		put_gauge(out, &w->gauges[i]);
+	pack(out, start);
 }
 
 void codec_put_labels(struct buf *out, const struct label *labels, size_t n)
@@ -315,10 +340,34 @@ static void take_gauge(struct take *t, struct arena *a, struct gauge *g)
 	take_labels(t, a, &g->labels, &g->n_labels);
 }
 
+/* blob, or what is in it, which lives in the arena then. */
+static int unpack(struct str *blob, struct arena *a, struct err *e)
+{
+	struct take t = take_of(*blob);
+	uint64_t n;
+	char *room;
+
+	if (take_byte(&t) != CODEC_PACKED)
+		return OK;
+	n = take_varint(&t);
+	if (t.bad || n == 0 || n > UNPACKED_MAX)
+		return damaged("labels and gauges", e);
+	room = arena_get(a, (size_t)n);
+	if (room == NULL)
+		return err_set(e, E_LIMIT, "answer: larger than %zu bytes", a->cap);
+	if (ZSTD_decompress(room, (size_t)n, t.p, (size_t)(t.end - t.p)) != n)
+		return damaged("labels and gauges", e);
+	*blob = str_make(room, (size_t)n);
+	return OK;
+}
+
 int codec_get_rest(struct str blob, struct arena *a, struct window *w, struct err *e)
 {
+	int rc = unpack(&blob, a, e);
 	struct take t = take_of(blob);
 
+	if (rc < 0)
+		return rc;
 	if (take_byte(&t) != CODEC_VERSION)
 		return damaged("labels", e);
 	take_labels(&t, a, &w->labels, &w->n_labels);

@@ -25,6 +25,10 @@
  *	varint	n; n times text key, text value			labels
  *	varint	n; n times text key, text value			versions
  *	varint	n; n times text name, text unit, 8 bytes of the double (little-endian), labels as above
+ *
+ *	or, where that is more than 1 KiB (a report may have thousands of gauges, a twentieth when compressed):
+ *	u8	2; varint its length; a zstd frame of all of the above
+ *
  *	text: varint length, bytes
  *
  * hosts (column alert.hosts): u8 1; varint n; n texts */

@@ -62,6 +62,20 @@ static int drop_windows(struct writer *w, void *arg, struct err *e)
 	return rc == OK ? delete_rows(w, sl, e) : rc;
 }
 
+/* Windows without ops: no rollup counts them, so their ids go with them, and what is kept of the others stays as it is. */
+static int drop_reports(struct writer *w, void *arg, struct err *e)
+{
+	struct slice *sl = arg;
+	int rc;
+
+	sl->sql = "DELETE FROM window_id WHERE id IN"
+		  " (SELECT id FROM window WHERE start_ns < ? AND length(ops) <= 2 ORDER BY start_ns, id LIMIT ?)";
+	rc = delete_rows(w, sl, e);
+	sl->sql = "DELETE FROM window WHERE row IN"
+		  " (SELECT row FROM window WHERE start_ns < ? AND length(ops) <= 2 ORDER BY start_ns, id LIMIT ?)";
+	return rc == OK ? delete_rows(w, sl, e) : rc;
+}
+
 static int drop_rows(struct writer *w, void *arg, struct err *e)
 {
 	return delete_rows(w, arg, e);
@@ -159,9 +173,12 @@ static int run_slices(
 
 static int drop_old(struct writer *w, const struct housekeep *h, struct err *e)
 {
+	struct slice reports = { .before = h->report_before_ns };
 	struct slice sl = { .sql = sql_windows, .before = h->raw_before_ns };
-	int rc = run_slices(w, drop_windows, &sl, h->dropped, e);
+	int rc = run_slices(w, drop_reports, &reports, h->dropped, e);
 
+	if (rc == OK)
+		rc = run_slices(w, drop_windows, &sl, h->dropped, e);
 	for (size_t i = 0; i < COUNT(rollup_drops) && rc == OK; i++) {
 		sl.sql = rollup_drops[i].sql;
 		sl.before = rollup_drops[i].hours ? h->rollup_before_ns / NS_PER_HOUR : h->rollup_before_ns;
@@ -170,22 +187,31 @@ static int drop_old(struct writer *w, const struct housekeep *h, struct err *e)
 	return rc;
 }
 
-/* Windows first, the oldest; hours when there are no windows left. */
-static int drop_over_cap(struct writer *w, struct housekeep *h, struct err *e)
+/* The oldest of what can best be missed: reports, then windows; hours when there are no windows left. */
+static int drop_some(struct writer *w, struct housekeep *h, bool *any, struct err *e)
 {
+	struct slice reports = { .before = INT64_MAX };
 	struct slice windows = { .sql = sql_windows, .before = INT64_MAX };
 	struct slice hours = { .sql = rollup_drops[0].sql, .before = INT64_MAX };
+	int rc = writer_do(w, drop_reports, &reports, HOUSEKEEP_SLICE, e);
+
+	if (rc == OK && reports.did == 0)
+		rc = writer_do(w, drop_windows, &windows, HOUSEKEEP_SLICE, e);
+	if (rc == OK && reports.did + windows.did == 0)
+		rc = writer_do(w, drop_rows, &hours, HOUSEKEEP_SLICE, e);
+	metric_add(h->dropped, rc == OK ? (uint64_t)(reports.did + windows.did) : 0);
+	*any = rc == OK && reports.did + windows.did + hours.did > 0;
+	return rc;
+}
+
+static int drop_over_cap(struct writer *w, struct housekeep *h, struct err *e)
+{
 	struct size size = { 0 };
+	bool any = true;
 	int rc = writer_do(w, measure, &size, 0, e);
 
-	while (rc == OK && h->max_bytes > 0 && size.bytes > h->max_bytes) {
-		rc = writer_do(w, drop_windows, &windows, HOUSEKEEP_SLICE, e);
-		if (rc == OK)
-			metric_add(h->dropped, (uint64_t)windows.did);
-		if (rc == OK && windows.did == 0)
-			rc = writer_do(w, drop_rows, &hours, HOUSEKEEP_SLICE, e);
-		if (rc == OK && windows.did == 0 && hours.did == 0)
-			break;
+	while (rc == OK && any && h->max_bytes > 0 && size.bytes > h->max_bytes) {
+		rc = drop_some(w, h, &any, e);
 		if (rc == OK)
 			rc = writer_do(w, measure, &size, 0, e);
 	}

@@ -8,6 +8,7 @@
 
 struct housekeep {
 	int64_t raw_before_ns;	  /* windows that start earlier go */
+	int64_t report_before_ns; /* windows without ops; before the others, too, where the cap is reached */
 	int64_t rollup_before_ns; /* and the rollups of hours that end earlier, and what only they needed */
 	int64_t max_bytes;	  /* 0: no cap */
 	struct metric *dropped;	  /* windows */

@@ -4,7 +4,7 @@
 
 #include "store/db.h"
 
-enum { SCHEMA_VERSION = 2, SCHEMA_APPLICATION = 0x54735374 /* "TsSt", in the database's header */ };
+enum { SCHEMA_VERSION = 3, SCHEMA_APPLICATION = 0x54735374 /* "TsSt", in the database's header */ };
 
 /* Brings the writer's database up to SCHEMA_VERSION, one transaction a step. E_UNSUPPORTED where it is newer than this
  * program, E_USAGE where it is somebody else's database. */

@@ -174,6 +174,7 @@ int store_housekeep(struct store *st, int64_t now_ns, struct err *e)
 {
 	struct housekeep h = {
 		.raw_before_ns = older_than(now_ns, st->settings.retention_raw_ns),
+		.report_before_ns = older_than(now_ns, st->settings.retention_report_ns),
 		.rollup_before_ns = older_than(now_ns, st->settings.retention_rollup_ns),
 		.max_bytes = st->settings.max_bytes,
 		.dropped = st->dropped,

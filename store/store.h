@@ -26,8 +26,9 @@ struct store;
 struct store_settings {
 	const char *dir;	     /* made when missing */
 	int64_t retention_raw_ns;    /* windows older than this (by their own time) are dropped; 0: never */
+	int64_t retention_report_ns; /* windows without ops; 0: as the others */
 	int64_t retention_rollup_ns; /* hourly rollups; 0: never */
-	int64_t max_bytes; /* size of the database, oldest windows go first, then oldest hours; 0: no cap */
+	int64_t max_bytes; /* size of the database; windows without ops go first, then the oldest others, then the oldest hours; 0: no cap */
 	int readers;	   /* reading connections; 0: one a core, two at least */
 	struct metrics *metrics; /* may be NULL */
 };

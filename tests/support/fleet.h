@@ -143,18 +143,24 @@ static inline void fleet_put(struct fleet *f, const char *service, const char *d
 	window_fini(&w);
 }
 
-/* A window of gauges, without ops. */
-static inline void fleet_report(struct fleet *f, const char *deploy, const char *host, int64_t start_ns)
+/* Windows of gauges, without ops, one a minute, of each of the deploys in turn; 1,000 at most. */
+static inline void fleet_reports(struct fleet *f, const char *const *deploys, size_t n_deploys, const char *host, int64_t from_ns,
+	int64_t to_ns)
 {
+	static struct window w[1000];
 	struct gauge g = { .name = STR("neuroncore_utilization_ratio"), .unit = STR("ratio"), .value = 0.5 };
-	uint64_t n = ++f->windows;
-	struct window w = { .service = STR("llm-decode"), .deploy = str_of(deploy), .host = str_of(host), .source = STR("neuron-monitor"),
-		.start_ns = start_ns, .dur_ns = NS_PER_MIN, .gauges = &g, .n_gauges = 1 };
 	struct put_result put = { 0 };
 	struct err e = { 0 };
+	size_t n = 0;
 
-	memcpy(w.id, &n, sizeof(n));
-	ck_assert_msg(store_put(f->store, &w, 1, &put, &e) == OK, "%s", e.text);
+	for (int64_t at = from_ns; at < to_ns && n < COUNT(w); at += NS_PER_MIN, n++) {
+		uint64_t id = ++f->windows;
+
+		w[n] = (struct window){ .service = STR("llm-decode"), .deploy = str_of(deploys[n % n_deploys]), .host = str_of(host),
+			.source = STR("neuron-monitor"), .start_ns = at, .dur_ns = NS_PER_MIN, .gauges = &g, .n_gauges = 1 };
+		memcpy(w[n].id, &id, sizeof(id));
+	}
+	ck_assert_msg(store_put(f->store, w, n, &put, &e) == OK, "%s", e.text);
 }
 
 static inline void fleet_deploy(struct fleet *f, const char *deploy, int64_t start_ns, int hours, enum fleet_code code)

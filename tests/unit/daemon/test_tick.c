@@ -260,10 +260,8 @@ END_TEST
 static void put_reports(int64_t from_ns, int64_t to_ns)
 {
 	static const char *const deploys[] = { "v41", "v42", "v99", "" };
-	size_t i = 0;
 
-	for (int64_t at = from_ns; at < to_ns; at += NS_PER_MIN, i++)
-		fleet_report(&f, deploys[i % COUNT(deploys)], "trn-1", at);
+	fleet_reports(&f, deploys, COUNT(deploys), "trn-1", from_ns, to_ns);
 }
 
 START_TEST(reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward)

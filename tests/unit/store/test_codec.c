@@ -152,6 +152,81 @@ START_TEST(labels_and_gauges_cut_anywhere_are_damaged)
 }
 END_TEST
 
+/* As many as a report has. */
+static void many_gauges(struct window *w, struct arena *a)
+{
+	enum { MANY = 2000 };
+
+	*w = (struct window){ .gauges = arena_get_array(a, MANY, sizeof(*w->gauges)), .n_gauges = MANY };
+	for (size_t i = 0; i < MANY; i++) {
+		struct label *l = arena_get(a, sizeof(*l));
+
+		*l = (struct label){ STR("nc"), arena_fmt(a, "%zu", i) };
+		w->gauges[i] = (struct gauge){ STR("neuroncore_utilization_ratio"), STR("ratio"), (double)i / 7, l, 1 };
+	}
+}
+
+START_TEST(many_gauges_take_little_room_and_come_back)
+{
+	struct window w, got = { 0 };
+	struct arena a;
+	struct buf blob;
+
+	arena_init(&a, 64 << 20);
+	buf_init(&blob, 1 << 20);
+	buf_text(&blob, "before");
+	many_gauges(&w, &a);
+	codec_put_rest(&blob, &w);
+	ck_assert_int_eq(blob.rc, OK);
+	ck_assert_uint_lt(blob.n, 2000 * 20); /* each is 50 bytes long */
+	ck_assert_int_eq(memcmp(blob.p, "before", 6), 0);
+	ck_assert_int_eq(codec_get_rest(str_from(buf_view(&blob), 6), &a, &got, NULL), OK);
+	ck_assert_uint_eq(got.n_gauges, w.n_gauges);
+	for (size_t i = 0; i < w.n_gauges; i++) {
+		ck_assert(str_eq(got.gauges[i].labels[0].value, w.gauges[i].labels[0].value));
+		ck_assert_double_eq(got.gauges[i].value, w.gauges[i].value);
+	}
+	arena_fini(&a);
+	buf_fini(&blob);
+}
+END_TEST
+
+START_TEST(many_gauges_that_are_damaged_are_said_to_be_so)
+{
+	struct window w, got = { 0 };
+	struct arena made, a;
+	struct rand_gen g;
+	struct buf blob;
+
+	rand_seed(&g, 9);
+	arena_init(&made, 64 << 20);
+	arena_init(&a, 64 << 20);
+	buf_init(&blob, 1 << 20);
+	many_gauges(&w, &made);
+	codec_put_rest(&blob, &w);
+	for (size_t n = 0; n < blob.n; n += 97)
+		ck_assert_int_eq(codec_get_rest(str_upto(buf_view(&blob), n), &a, &got, NULL), E_CORRUPT);
+	for (int i = 0; i < 1000; i++) {
+		size_t at = rand_below(&g, i % 2 == 0 ? 12 : blob.n);
+		char was = blob.p[at];
+		int rc;
+
+		blob.p[at] = (char)rand_u64(&g);
+		rc = codec_get_rest(buf_view(&blob), &a, &got, NULL);
+		ck_assert(rc == OK || rc == E_CORRUPT || rc == E_LIMIT);
+		blob.p[at] = was;
+		arena_fini(&a);
+		arena_init(&a, 8 << 20);
+	}
+	arena_fini(&a);
+	arena_init(&a, 1000);
+	ck_assert_int_eq(codec_get_rest(buf_view(&blob), &a, &got, NULL), E_LIMIT);
+	arena_fini(&a);
+	arena_fini(&made);
+	buf_fini(&blob);
+}
+END_TEST
+
 Suite *suite_codec(void)
 {
 	Suite *s = suite_create("store/codec");
@@ -161,6 +236,8 @@ Suite *suite_codec(void)
 	tcase_add_test(tc, ops_cut_anywhere_are_damaged);
 	tcase_add_test(tc, bytes_changed_anywhere_never_crash);
 	tcase_add_test(tc, labels_and_gauges_cut_anywhere_are_damaged);
+	tcase_add_test(tc, many_gauges_take_little_room_and_come_back);
+	tcase_add_test(tc, many_gauges_that_are_damaged_are_said_to_be_so);
 	suite_add_tcase(s, tc);
 	return s;
 }

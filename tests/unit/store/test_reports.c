@@ -17,7 +17,7 @@ static void teardown(void)
 	world_close(&w);
 }
 
-static void put_report(const char *service, const char *deploy, const char *host, int64_t start_ns)
+static struct window *make_report(const char *service, const char *deploy, const char *host, int64_t start_ns)
 {
 	struct window *win = world_window(&w, service, deploy, host, "0", start_ns);
 
@@ -26,7 +26,12 @@ static void put_report(const char *service, const char *deploy, const char *host
 	win->n_ops = 0;
 	win->steps = 0;
 	win->steps_from = STEPS_NONE;
-	world_put(&w, win, 1);
+	return win;
+}
+
+static void put_report(const char *service, const char *deploy, const char *host, int64_t start_ns)
+{
+	world_put(&w, make_report(service, deploy, host, start_ns), 1);
 }
 
 /* Before, among and behind the others; of their deploys, and of ones, services and hosts that nobody else has. */
@@ -35,11 +40,14 @@ static void put_reports(void)
 	static const char *const deploys[] = { "v41", "v42", "", "v99" };
 	static const char *const hosts[] = { "trn-1", "trn-2", "trn-9" };
 
+	const size_t first = w.n;
+
 	for (int i = 0; i < 60; i++) {
-		put_report(i % 7 == 0 ? "nobody" : "llm-decode", deploys[i % 4], hosts[i % 3],
+		make_report(i % 7 == 0 ? "nobody" : "llm-decode", deploys[i % 4], hosts[i % 3],
 			WORLD_START - NS_PER_HOUR + i * 7 * NS_PER_MIN);
-		put_report("ranker", "v41", "trn-1", WORLD_START + 5 * NS_PER_HOUR + i * NS_PER_MIN);
+		make_report("ranker", "v41", "trn-1", WORLD_START + 5 * NS_PER_HOUR + i * NS_PER_MIN);
 	}
+	world_put(&w, w.windows + first, w.n - first);
 }
 
 /* All that is asked of many windows, as text. */
@@ -176,18 +184,92 @@ START_TEST(a_report_that_comes_again_is_a_duplicate)
 }
 END_TEST
 
+/* How many there are, with ops and without. */
+static void count(size_t *with, size_t *without)
+{
+	struct query q = { .limit = QUERY_LIMIT_MAX, .with_ops = true };
+	struct window_list l;
+
+	arena_reset(&w.answer);
+	world_ok(&w, store_windows(w.store, &q, false, &w.answer, &l, &w.err));
+	*with = l.n;
+	window_list_fini(&l);
+	q.with_ops = false;
+	world_ok(&w, store_windows(w.store, &q, false, &w.answer, &l, &w.err));
+	*without = l.n - *with;
+	window_list_fini(&l);
+}
+
+static void reopen_with(int64_t report_ns, int64_t max_bytes)
+{
+	w.settings.retention_report_ns = report_ns;
+	w.settings.max_bytes = max_bytes;
+	world_reopen(&w);
+}
+
+START_TEST(they_go_after_a_time_of_their_own)
+{
+	size_t with, without;
+	struct put_result r;
+	const struct window *old;
+
+	put_report("llm-decode", "v42", "trn-1", WORLD_START);
+	old = &w.windows[w.n - 1];
+	put_report("llm-decode", "v42", "trn-1", WORLD_START + NS_PER_DAY);
+	reopen_with(2 * NS_PER_DAY, 0);
+	world_ok(&w, store_housekeep(w.store, WORLD_START + 2 * NS_PER_DAY, &w.err));
+	count(&with, &without);
+	ck_assert_uint_eq(without, 2);
+	world_ok(&w, store_housekeep(w.store, WORLD_START + 2 * NS_PER_DAY + NS_PER_HOUR, &w.err));
+	count(&with, &without);
+	ck_assert_uint_eq(with, 200);
+	ck_assert_uint_eq(without, 1);
+	world_ok(&w, store_put(w.store, old, 1, &r, &w.err)); /* its id has gone with it */
+	ck_assert_uint_eq(r.accepted, 1);
+}
+END_TEST
+
+START_TEST(they_go_before_any_window_with_ops_where_the_store_is_full)
+{
+	size_t with, without;
+	int64_t tier_ns;
+	struct profile_merge *m;
+	const struct query all = { .limit = 1, .to_ns = WORLD_START + 2 * NS_PER_HOUR + 7, .from_ns = WORLD_START + 7 };
+
+	for (int i = 0; i < 2000; i++)
+		make_report("llm-decode", "v42", "trn-1", WORLD_START + i * NS_PER_S);
+	world_put(&w, w.windows + w.n - 2000, 2000);
+	for (int64_t cap = 2 << 20;; cap -= 128 << 10) { /* how much it is depends on pages */
+		reopen_with(0, cap);
+		world_ok(&w, store_housekeep(w.store, WORLD_START + NS_PER_DAY, &w.err));
+		count(&with, &without);
+		if (without < 2000)
+			break;
+	}
+	ck_assert_uint_gt(without, 0);
+	ck_assert_uint_eq(with, 200);
+	world_ok(&w, store_merged(w.store, &all, &m, &tier_ns, &w.err));
+	ck_assert_int_eq(tier_ns, NS_PER_HOUR); /* whole hours of rollups, and the ends still as they came */
+	ck_assert_int_ge(profile_merge_get(m)->first_ns, all.from_ns);
+	profile_merge_free(m);
+}
+END_TEST
+
 Suite *suite_reports(void)
 {
 	Suite *s = suite_create("store/reports");
 	TCase *tc = tcase_create("reports");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, lists_of_services_hosts_and_deploys_do_not_count_them);
 	tcase_add_test(tc, a_trend_of_windows_has_no_points_of_them);
 	tcase_add_test(tc, a_trend_of_hours_has_no_points_of_them);
 	tcase_add_test(tc, merged_windows_are_those_with_ops);
 	tcase_add_test(tc, they_are_listed_and_shown_unless_windows_with_ops_are_asked_for);
 	tcase_add_test(tc, a_report_that_comes_again_is_a_duplicate);
+	tcase_add_test(tc, they_go_after_a_time_of_their_own);
+	tcase_add_test(tc, they_go_before_any_window_with_ops_where_the_store_is_full);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -525,6 +525,7 @@ Suite *suite_store(void)
 	Suite *s = suite_create("store/store");
 	TCase *tc = tcase_create("store");
 
+	tcase_set_timeout(tc, 60); /* each syncs the disk often, which others may use, too */
 	tcase_add_test(tc, a_reopened_store_holds_all_of_it);
 	tcase_add_test(tc, two_stores_cannot_share_a_folder);
 	tcase_add_test(tc, a_damaged_database_is_refused_with_what_to_do);
