@@ -437,6 +437,7 @@ static void place_host(struct parts *p)
 			p->of[i] = (uint8_t)host;
 }
 
+/* Zeros are left out, as sysfs leaves them out: most of the errors and kinds of memory are, all the time. */
 static bool share_out(struct parts *p, struct arena *a)
 {
 	for (size_t i = 0; i < p->n_groups; i++) {
@@ -446,7 +447,7 @@ static bool share_out(struct parts *p, struct arena *a)
 		if (g->gauges == NULL)
 			return false;
 		for (size_t k = 0; k < p->w->n_gauges; k++)
-			if (p->of[k] == i)
+			if (p->of[k] == i && p->w->gauges[k].value != 0)
 				g->gauges[g->n++] = p->w->gauges[k];
 	}
 	return true;

@@ -126,9 +126,10 @@ static enum start start(struct work *w)
 	struct vllm_task *t = w->t;
 	const struct http_answer *an;
 
-	if (sample(w, false) < 0) {
-		t->end = thread_stopping(w->thread) ? VLLM_CUT : VLLM_UNREACHABLE;
-		return START_NOT;
+	switch (sample(w, false)) {
+	case E_NET: t->end = VLLM_UNREACHABLE; return START_NOT;
+	case E_STOPPED: t->end = VLLM_CUT; return START_NOT;
+	default: break; /* whatever it answered */
 	}
 	t->started_ns = clock_wall_ns();
 	err_clear(&t->err);

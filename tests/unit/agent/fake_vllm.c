@@ -128,6 +128,7 @@ static void metrics(struct http_reply *rp)
 	int n = ++fake_vllm.metrics;
 
 	rp->content_type = "text/plain";
+	buf_fill(&rp->body, '\n', (size_t)fake_vllm.metrics_bytes);
 	buf_fmt(&rp->body, "# TYPE vllm:iteration_tokens_total histogram\nvllm:iteration_tokens_total_count{engine=\"0\"} %d\n"
 			   "vllm:generation_tokens_total{engine=\"0\"} %d.0\n", 10 * n, 100 * n);
 }

@@ -15,6 +15,7 @@ struct fake_vllm { /* what it does from now on; set while nobody asks */
 	_Atomic int bad_stops;		       /* so many stops get stop_status, the others 200; 0: all */
 	_Atomic int64_t start_delay_ns, stop_delay_ns, write_delay_ns;
 	_Atomic int slow_pieces; /* the trace is written in so many, 100 ms between them */
+	_Atomic int metrics_bytes; /* more that /metrics tells */
 	_Atomic int writes;	 /* enum fake_vllm_writes */
 	const char *token, *dir;
 	/* what happened */

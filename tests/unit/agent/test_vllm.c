@@ -440,6 +440,17 @@ START_TEST(a_server_whose_certificate_is_not_trusted_gets_neither_a_start_nor_th
 }
 END_TEST
 
+START_TEST(a_server_whose_metrics_cannot_be_read_is_profiled_all_the_same)
+{
+	fake_vllm.metrics_bytes = 5 << 20;
+	fake_plan.wanted = 1;
+	open_it();
+	run_until_ends(1);
+	assert_end(0, "taken");
+	ck_assert_uint_eq(fake_plan.n_counts, 0);
+}
+END_TEST
+
 START_TEST(a_wrong_token_is_denied)
 {
 	fake_vllm.token = "another";
@@ -913,6 +924,7 @@ Suite *suite_vllm(void)
 	t = tcase_create("failures");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 30);
+	tcase_add_test(t, a_server_whose_metrics_cannot_be_read_is_profiled_all_the_same);
 	tcase_add_test(t, a_wrong_token_is_denied);
 	tcase_add_test(t, a_token_file_that_is_missing_is_denied);
 	tcase_add_test(t, a_server_without_its_profiler_is_told);
