@@ -348,6 +348,48 @@ START_TEST(on_a_full_disk_agents_are_answered_without_new_leases)
 }
 END_TEST
 
+static const char sound[] =
+	"{\"host\":\"trn-1\",\"version\":\"0.1.0\",\"start_ns\":5,\"workers\":[{\"source\":\"kineto\",\"service\":\"llm\","
+	"\"worker\":\"0\",\"state\":\"capturing\",\"wants\":true,\"last_ns\":1793491200000000000,\"why\":\"due\",\"cost_ppm\":300,"
+	"\"measured\":true,\"every_nth\":2}],\"ended\":[{\"lease\":\"abc\",\"capture\":null,\"taken\":true,\"end\":\"taken\","
+	"\"window\":\"00\"}]}";
+
+/* Bytes changed, left out, doubled: whatever comes, it is taken whole or refused with a reason, and the next sound one is taken. */
+START_TEST(a_poll_of_any_bytes_is_taken_or_refused_and_does_no_harm)
+{
+	static const char bytes[] = "{}[]\",:0129-.eE\\u\0truefalsn \xff\x80";
+	struct rand_gen r;
+	char body[2 * sizeof(sound)];
+
+	rand_seed(&r, 4);
+	for (int i = 0; i < 3000; i++) {
+		size_t n = sizeof(sound) - 1;
+
+		memcpy(body, sound, n);
+		for (uint64_t left = 1 + rand_below(&r, 3); left > 0; left--) {
+			size_t at = (size_t)rand_below(&r, n);
+			char c = bytes[rand_below(&r, sizeof(bytes) - 1)];
+
+			switch (rand_below(&r, 3)) {
+			case 0: body[at] = c; break;
+			case 1: memmove(body + at, body + at + 1, --n - at); break;
+			default:
+				memmove(body + at + 1, body + at, n++ - at);
+				body[at] = c;
+			}
+		}
+		ask_header(&k, "Content-Type", "application/json");
+		ask_call(&k, HTTP_POST, "/api/v1/agents/00000000000000000000000000000001/poll", str_make(body, n));
+		ck_assert_msg(k.rp.status == 200 || ((k.rp.status == 400 || k.rp.status == 422) && !str_empty(text(k.json, "detail"))),
+			"%d for %.*s", k.rp.status, (int)n, body);
+	}
+	ck_assert_int_eq(ask_post_json(&k, "/api/v1/agents/00000000000000000000000000000001/poll", sound), 200);
+	ck_assert(ask_metric(&k, "trainspotter_agents ") == 1);
+	ck_assert(ask_metric(&k, "trainspotter_agent_workers ") == 1);
+	ck_assert(ask_metric(&k, "trainspotter_leases ") <= 2);
+}
+END_TEST
+
 Suite *suite_agents(void)
 {
 	Suite *s = suite_create("api/agents");
@@ -362,6 +404,7 @@ Suite *suite_agents(void)
 	tcase_add_test(tc, a_capture_runs_from_asking_to_its_window);
 	tcase_add_test(tc, a_capture_that_nobody_takes_expires_by_itself);
 	tcase_add_test(tc, the_kill_switch_holds_over_a_restart_until_it_is_lifted);
+	tcase_add_test(tc, a_poll_of_any_bytes_is_taken_or_refused_and_does_no_harm);
 	tcase_add_test(tc, on_a_full_disk_agents_are_answered_without_new_leases);
 	tcase_add_test(tc, what_could_not_be_made_durable_did_not_happen);
 	suite_add_tcase(s, tc);
