@@ -16,7 +16,7 @@ static const int64_t desk_tick_ns = NS_PER_S;	   /* leases and captures run out 
 struct desk_metrics {
 	struct metric *polls, *granted, *taken, *not_taken, *ran_out, *refused[LEASE_REFUSALS], *asked,
 		*ended[CAPTURE_STATES];
-	struct metric *agents, *workers, *leases, *open, *paused;
+	struct metric *agents, *workers, *leases, *waiting, *running, *paused;
 };
 
 struct desk {
@@ -123,7 +123,8 @@ static void make_metrics(struct desk *d, struct metrics *ms)
 		m->refused[i] = metric_counter(ms, "trainspotter_leases_refused_total", labels,
 			"Workers that wanted a lease and got none, by poll and reason.");
 	}
-	m->open = metric_gauge(ms, "trainspotter_captures_open", NULL, "Captures that have not ended.");
+	m->waiting = metric_gauge(ms, "trainspotter_captures", "state=\"waiting\"", "Captures that have not ended.");
+	m->running = metric_gauge(ms, "trainspotter_captures", "state=\"running\"", "Captures that have not ended.");
 	m->asked = metric_counter(ms, "trainspotter_captures_asked_total", NULL, "Captures that were asked for.");
 	m->ended[CAPTURE_DONE] = metric_counter(ms, "trainspotter_captures_ended_total", "state=\"done\"",
 		"Captures that ended.");
@@ -150,7 +151,8 @@ static void tell_metrics(struct desk *d)
 	metric_set(m->agents, (double)now.agents);
 	metric_set(m->workers, (double)now.workers);
 	metric_set(m->leases, (double)now.leases);
-	metric_set(m->open, (double)now.open_captures);
+	metric_set(m->waiting, (double)(now.open_captures - now.running_captures));
+	metric_set(m->running, (double)now.running_captures);
 	metric_set(m->paused, d->policy.paused ? 1 : 0);
 	*was = now;
 }

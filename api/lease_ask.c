@@ -59,7 +59,24 @@ static struct capture_target *add_target(struct open_capture *oc, const struct c
 		.window = arena_str(&oc->arena, from->window) };
 	oc->c.targets = oc->targets.v;
 	oc->c.n_targets = oc->targets.n;
+	oc->waiting += from->state == TARGET_WAITING;
 	return tg;
+}
+
+static void target_becomes(struct open_capture *oc, struct capture_target *tg, enum target_state state)
+{
+	oc->waiting -= tg->state == TARGET_WAITING;
+	oc->waiting += state == TARGET_WAITING;
+	tg->state = state;
+}
+
+size_t captures_running(const struct lease_table *t)
+{
+	size_t n = 0;
+
+	vec_each(oc, &t->captures)
+		n += (*oc)->waiting < (*oc)->targets.n;
+	return n;
 }
 
 /* Where the clock went back since, nothing waits longer than it would have. */
@@ -148,7 +165,7 @@ void captures_tick(struct lease_table *t, int64_t now_ns, struct lease_round *r)
 		vec_each(tg, &oc->targets) {
 			if (now_ns < oc->c.expires_ns || tg->state != TARGET_WAITING)
 				continue; /* one that has a lease may still be taken */
-			tg->state = TARGET_EXPIRED;
+			target_becomes(oc, tg, TARGET_EXPIRED);
 			put_target(r, oc, tg);
 		}
 		end_where_over(t, i, now_ns, r);
@@ -222,7 +239,7 @@ const struct capture *captures_lease(struct lease_table *t, const struct agent *
 		vec_each(tg, &(*oc)->targets) {
 			if (!is_waiting_target(tg, a, s))
 				continue;
-			tg->state = TARGET_LEASED;
+			target_becomes(*oc, tg, TARGET_LEASED);
 			tg->lease = arena_str(&(*oc)->arena, lease);
 			put_target(r, *oc, tg);
 			return &(*oc)->c;
@@ -248,7 +265,7 @@ static void settle_target(struct open_capture *oc, struct capture_target *tg, co
 {
 	bool again = ran_out || (!end->taken && may_try_again(end->end));
 
-	tg->state = again ? TARGET_WAITING : end->taken ? TARGET_TAKEN : TARGET_FAILED;
+	target_becomes(oc, tg, again ? TARGET_WAITING : end->taken ? TARGET_TAKEN : TARGET_FAILED);
 	tg->end = arena_str(&oc->arena, end->end);
 	tg->window = arena_str(&oc->arena, end->window);
 	put_target(r, oc, tg);

@@ -47,6 +47,7 @@ struct open_capture {
 	struct arena arena;
 	struct capture c; /* targets stand in the vector */
 	struct target_vec targets;
+	size_t waiting; /* of them */
 };
 
 VEC(agent_vec, struct agent *);
@@ -83,6 +84,7 @@ static inline bool agent_heard(const struct lease_table *t, const struct agent *
 void worker_copy(struct arena *a, struct lease_worker *w); /* its texts, in the arena; lease_show.c */
 
 /* ---- lease_ask.c */
+size_t captures_running(const struct lease_table *t); /* some worker has its lease, or had */
 void captures_load(struct lease_table *t, const struct capture *v, size_t n, int64_t now_ns);
 void captures_free(struct lease_table *t);
 void captures_tick(struct lease_table *t, int64_t now_ns, struct lease_round *r);

@@ -21,6 +21,7 @@ struct lease_counts lease_table_counts(const struct lease_table *t)
 	c.workers = t->n_workers;
 	c.leases = t->leases.n;
 	c.open_captures = t->captures.n;
+	c.running_captures = captures_running(t);
 	return c;
 }
 

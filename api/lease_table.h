@@ -93,7 +93,7 @@ struct lease_counts { /* since the table was made */
 	uint64_t polls, granted, taken, not_taken, ran_out, refused[LEASE_REFUSALS];
 	uint64_t captures[CAPTURE_STATES]; /* how they ended */
 	/* now */
-	size_t agents, workers, leases, open_captures;
+	size_t agents, workers, leases, open_captures, running_captures;
 };
 
 /* One batch of calls: what changed, with texts of its own. */

@@ -234,6 +234,7 @@ START_TEST(a_capture_runs_from_asking_to_its_window)
 	ck_assert_int_eq(json_get_i64(&json_get(k.json, "leases")->items[0], "duration_ns", 0), 500 * NS_PER_MS);
 	ck_assert_int_eq(ask_get(&k, path), 200);
 	ck_assert(str_eq(text(k.json, "state"), STR("running")));
+	ck_assert(ask_metric(&k, "trainspotter_captures{state=\"running\"} ") == 1);
 	ask_restart_desk(&k); /* in the middle of it */
 	poll_as('1', "", "");
 	poll_as('1', "", ended_of(TAKEN));
@@ -249,6 +250,7 @@ START_TEST(a_capture_runs_from_asking_to_its_window)
 	ck_assert_int_eq(ask_get(&k, "/api/v1/captures/none"), 404);
 	ck_assert(ask_metric(&k, "trainspotter_captures_asked_total ") == 1);
 	ck_assert(ask_metric(&k, "trainspotter_captures_ended_total{state=\"done\"} ") == 1);
+	ck_assert(ask_metric(&k, "trainspotter_captures{state=\"running\"} ") == 0);
 }
 END_TEST
 
@@ -304,7 +306,7 @@ START_TEST(what_could_not_be_made_durable_did_not_happen)
 	for (; kept < 2000 && status == 201; kept++)
 		status = ask_post_json(&k, "/api/v1/captures", "{\"hosts\":[\"trn-1\"],\"reason\":\"fill fill fill fill fill fill\"}");
 	ck_assert_int_eq(status, 507);
-	ck_assert(ask_metric(&k, "trainspotter_captures_open ") == kept);
+	ck_assert(ask_metric(&k, "trainspotter_captures{state=\"waiting\"} ") == kept);
 	ck_assert_int_eq(store_limit_pages(k.fleet.store, 0, &e), OK);
 	ck_assert_int_eq(poll_as('1', "", ""), 200);
 	ck_assert_uint_eq(leases(), 1);
