@@ -1,15 +1,17 @@
 /* trend.c — one op over time, with the deploys that began in the range. */
 #include "api/call.h"
 #include "api/row.h"
+#include "api/sides.h"
 
 enum { TREND_POINTS_MAX = 10000 };
 
-/* Ends that were not named become those of what is kept, so that "from the beginning" is a moment. */
+/* Ends that were not named become those of what is kept, so that "from the beginning" is a moment. A window dated far
+ * ahead of the clock does not stretch the range to years: it is shown to those who name an end behind it. */
 static int narrow(struct api_call *c, struct query *q, struct err *e)
 {
 	struct query all = { .service = q->service, .to_ns = INT64_MAX, .limit = QUERY_LIMIT_MAX };
 	struct service_list list = { 0 };
-	int64_t first_ns = INT64_MAX, last_ns = 0;
+	int64_t first_ns = INT64_MAX, last_ns = 0, until_ns = c->api->set.wall_ns() + SIDES_AHEAD_NS;
 	int rc = store_services(c->api->set.store, &all, &c->arena, &list, e);
 
 	for (size_t i = 0; rc == OK && i < list.n; i++) {
@@ -24,6 +26,8 @@ static int narrow(struct api_call *c, struct query *q, struct err *e)
 		q->from_ns = first_ns;
 	if (q->to_ns > last_ns && !param_given(&c->p, PARAM_TO))
 		q->to_ns = last_ns + 1;
+	if (q->to_ns > until_ns && q->from_ns < until_ns && !param_given(&c->p, PARAM_TO))
+		q->to_ns = until_ns;
 	return OK;
 }
 

@@ -78,6 +78,11 @@ START_TEST(a_deploy_dated_ahead_of_the_clock_is_listed_and_not_the_newest)
 	ck_assert_int_eq(ask_get(&k, "/api/v1/compare?service=llm-decode&after=v99"), 200);
 	ck_assert(str_eq(text(json_get(k.json, "after"), "deploy"), STR("v99")));
 	ck_assert_int_eq(json_get_i64(json_get(k.json, "after"), "windows", 0), 1);
+	fleet_put(&k.fleet, "llm-decode", "v99", "trn-1", ask_now() + 3650 * NS_PER_DAY, FLEET_FUSED);
+	ck_assert_int_eq(ask_get(&k, "/api/v1/trend?op=aten::mm"), 200); /* the range is not ten years */
+	ck_assert_int_eq(json_get_i64(k.json, "to_ns", 0), ask_now() + 10 * NS_PER_MIN);
+	ck_assert_int_eq(ask_get(&k, "/api/v1/trend?op=aten::mm&to=2100-01-01T00:00:00Z&resolution=1d"), 200);
+	ck_assert_uint_ge(ask_items(&k), 2);
 	ask_later_ns += 2 * NS_PER_HOUR;
 	ck_assert_int_eq(ask_get(&k, "/api/v1/services"), 200);
 	ck_assert(str_eq(text(ask_item(&k, 0), "deploy"), STR("v99")));
