@@ -546,6 +546,7 @@ class profiler:
             return
         if not self._counter:
             self._open_counter()  # the folder may be there only now
+        self._worker = self._find_worker()  # torch.distributed may have been set up meanwhile
         self._window = _Window(self, now)
         self._begun += 1
         _guard.owner = self
