@@ -137,7 +137,7 @@ static int check_file(const struct stat *st, uid_t uid, int64_t max_bytes, struc
 int xla_folder_take(struct xla_folder *f, const char *name, uid_t uid, int64_t max_bytes, struct watch_file *out, struct err *e)
 {
 	int session = openat(f->fd, f->session, OPEN_FOLDER | O_NOFOLLOW), rc;
-	struct stat st;
+	struct stat st = { 0 };
 
 	*out = (struct watch_file){ .tries = 0 };
 	rc = session < 0 || renameat(session, name, f->fd, name) < 0 || fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0

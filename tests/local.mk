@@ -37,3 +37,6 @@ include tests/house/local.mk
 # for ./dev torch, which installs what they need first
 EXTRA_DIST += tests/torch/device.cpp tests/torch/fleet.py tests/torch/job.py tests/torch/on_demand.py tests/torch/requirements.txt \
 	tests/torch/self.py tests/torch/self_test.py
+
+# for ./dev jax, in the same way; it is part of CI
+EXTRA_DIST += tests/jax/job.py tests/jax/on_demand.py tests/jax/requirements.txt
