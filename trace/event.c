@@ -54,19 +54,28 @@ static const struct {
 	{ STR("mtia_insight"), CAT_DEVICE_RANGE },
 };
 
-bool event_cat_parse(struct str text, enum event_cat *out)
+enum { CATS_COMMON = 4 };
+
+static bool find_cat(struct str text, size_t from, size_t to, enum event_cat *out)
 {
-	if (str_has_suffix(text, STR("_runtime")) || str_has_suffix(text, STR("_driver"))) {
-		/* cuda, hip, xpu, mtia, privateuse1 and whatever comes next */
-		*out = str_eq(text, STR("glow_runtime")) ? CAT_GLOW_RUNTIME : CAT_RUNTIME;
-		return true;
-	}
-	for (size_t i = 0; i < COUNT(cats); i++)
+	for (size_t i = from; i < to; i++)
 		if (str_eq(text, cats[i].text)) {
 			*out = cats[i].cat;
 			return true;
 		}
 	return false;
+}
+
+bool event_cat_parse(struct str text, enum event_cat *out)
+{
+	if (find_cat(text, 0, CATS_COMMON, out))
+		return true;
+	if (str_has_suffix(text, STR("_runtime")) || str_has_suffix(text, STR("_driver"))) {
+		/* cuda, hip, xpu, mtia, privateuse1 and whatever comes next */
+		*out = str_eq(text, STR("glow_runtime")) ? CAT_GLOW_RUNTIME : CAT_RUNTIME;
+		return true;
+	}
+	return find_cat(text, CATS_COMMON, COUNT(cats), out);
 }
 
 static const struct {

@@ -228,7 +228,7 @@ static void take_cat(struct intake *in, enum json_token tok, struct str raw)
 {
 	in->cat_known = tok == JSON_STRING && event_cat_parse(raw, &in->cat);
 	in->device = NULL;
-	if (in->trace->device == NULL && in->cat_known && in->cat != CAT_CPU_OP)
+	if (in->trace->device == NULL && in->cat_known && in->cat != CAT_CPU_OP && in->cat != CAT_PYTHON)
 		in->device = event_cat_device(raw);
 }
 
