@@ -187,14 +187,15 @@ static int drop_old(struct writer *w, const struct housekeep *h, struct err *e)
 	return rc;
 }
 
-/* The oldest of what can best be missed: reports, then windows; hours when there are no windows left. */
-static int drop_some(struct writer *w, struct housekeep *h, bool *any, struct err *e)
+/* The oldest of what can best be missed: reports, as long as there are any, then windows; hours when there are no windows left. */
+static int drop_some(struct writer *w, struct housekeep *h, bool *has_reports, bool *any, struct err *e)
 {
 	struct slice reports = { .before = INT64_MAX };
 	struct slice windows = { .sql = sql_windows, .before = INT64_MAX };
 	struct slice hours = { .sql = rollup_drops[0].sql, .before = INT64_MAX };
-	int rc = writer_do(w, drop_reports, &reports, HOUSEKEEP_SLICE, e);
+	int rc = *has_reports ? writer_do(w, drop_reports, &reports, HOUSEKEEP_SLICE, e) : OK;
 
+	*has_reports = reports.did > 0;
 	if (rc == OK && reports.did == 0)
 		rc = writer_do(w, drop_windows, &windows, HOUSEKEEP_SLICE, e);
 	if (rc == OK && reports.did + windows.did == 0)
@@ -207,11 +208,11 @@ static int drop_some(struct writer *w, struct housekeep *h, bool *any, struct er
 static int drop_over_cap(struct writer *w, struct housekeep *h, struct err *e)
 {
 	struct size size = { 0 };
-	bool any = true;
+	bool any = true, has_reports = true;
 	int rc = writer_do(w, measure, &size, 0, e);
 
 	while (rc == OK && any && h->max_bytes > 0 && size.bytes > h->max_bytes) {
-		rc = drop_some(w, h, &any, e);
+		rc = drop_some(w, h, &has_reports, &any, e);
 		if (rc == OK)
 			rc = writer_do(w, measure, &size, 0, e);
 	}

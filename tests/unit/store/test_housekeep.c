@@ -187,6 +187,7 @@ Suite *suite_housekeep(void)
 	Suite *s = suite_create("store/housekeep");
 	TCase *tc = tcase_create("housekeep");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, old_windows_go_and_their_rollups_stay);
 	tcase_add_test(tc, a_fine_trend_over_dropped_windows_becomes_hourly_and_says_so);
 	tcase_add_test(tc, rollups_go_after_their_own_retention_with_all_that_belongs_to_them);
