@@ -292,7 +292,7 @@ const struct opt_command agent_command = {
 	.operands = "",
 	.summary = "finds finished traces on this host, reduces each to a window, ships those to a daemon",
 	.detail = "SIGHUP reads the configuration again; a bad one is logged and the old one stays in force. "
-		  "state_dir, spool.max, kineto and xla take effect at the next start. SIGUSR1 prints a line about what was done so far.",
+		  "state_dir, spool.max, kineto, xla, vllm and exec take effect at the next start. SIGUSR1 prints a line about what was done so far.",
 	.examples = "trainspotter-agent --check    is the configuration good?\n"
 		    "trainspotter-agent --config ./agent.yaml --once    ship what is in the folders, and end",
 	.opts = agent_opts,
