@@ -285,9 +285,10 @@ static void read_all(struct meter *m, int64_t now_ns)
 
 /* ---- when windows are under way */
 
-static void take_view(struct meter *m, const struct plan_view *v)
+/* hint: seats are mostly in the plan's order. */
+static void take_view(struct meter *m, const struct plan_view *v, size_t hint)
 {
-	struct seat *s = find_seat(m, v->id);
+	struct seat *s = hint < m->seats.n && m->seats.v[hint].worker == v->id ? &m->seats.v[hint] : find_seat(m, v->id);
 
 	if (s == NULL)
 		s = vec_push(&m->seats);
@@ -331,7 +332,7 @@ static void look_at_plan(struct meter *m, int64_t now_ns)
 	for (size_t i = 0; i < plan_count(m->plan); i++) {
 		struct plan_view v = plan_at(m->plan, i);
 
-		take_view(m, &v);
+		take_view(m, &v, i);
 	}
 	for (size_t i = m->seats.n; i-- > 0;)
 		if (!m->seats.v[i].seen)
