@@ -3,8 +3,8 @@
  *
  *	a source     plan_seen   here is a worker, idle or not
  *	             plan_next   whose turn is it, of mine          → an order
- *	             plan_end    what became of the order           (a reason of the source's; exactly once an order)
- *	the daemon   plan_lease, plan_ask, plan_pause               (agent/fleet.h)
+ *	             plan_end    what became of the order           (a reason of the source's; or plan_unsent; exactly once an order)
+ *	the daemon   plan_lead, plan_grant, plan_pause              (agent/lead.h)
  *
  * A worker gets one window a slot of the schedule (agent/schedule.h) when
  *	it is idle, its profiler and every other source's of the same pid too; it is older than min_age;
