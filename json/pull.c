@@ -1203,3 +1203,12 @@ enum json_token json_next(struct json_reader *r, struct json_value *v)
 			return t;
 	}
 }
+
+struct str json_meaning(const struct json_value *v, struct buf *scratch)
+{
+	if (v->plain)
+		return v->raw;
+	buf_reset(scratch);
+	json_unescape(v->raw, scratch);
+	return scratch->rc == OK ? buf_view(scratch) : v->raw;
+}

@@ -113,4 +113,7 @@ struct json_oddities { /* what tolerant mode met, so far */
 };
 const struct json_oddities *json_oddities(const struct json_reader *r);
 
+/* What a key or a string means: as it stands where that is plain, else without its escapes, in scratch. */
+struct str json_meaning(const struct json_value *v, struct buf *scratch);
+
 #endif

@@ -1,5 +1,6 @@
 #include "trace/probe.h"
 
+#include "base/buf.h"
 #include "base/enc.h"
 #include "json/pull.h"
 #include "trace/input.h"
@@ -174,7 +175,9 @@ static enum probe_kind probe_json(struct str head)
 	struct json_probe p = { .kind = PROBE_JSON };
 	struct json_value v;
 	enum json_token tok;
+	struct buf key;
 
+	buf_init(&key, JSON_LIMITS_BODY.token_bytes * 4);
 	json_feed(r, head.p, head.n);
 	for (unsigned n = 0; n < KEYS_MAX; n++) {
 		tok = json_next(r, &v);
@@ -183,11 +186,12 @@ static enum probe_kind probe_json(struct str head)
 		if (json_depth(r) == 1 && tok == JSON_ARRAY)
 			p.list = true;
 		if (tok == JSON_KEY && json_depth(r) <= 2)
-			look_at_key(&p, json_depth(r), v.raw);
+			look_at_key(&p, json_depth(r), json_meaning(&v, &key));
 		if ((tok == JSON_OBJECT || tok == JSON_ARRAY) && json_depth(r) > 2)
 			json_skip(r);
 	}
 	json_reader_free(r);
+	buf_fini(&key);
 	return p.kind == PROBE_TRACE || p.kind == PROBE_XLA_TRACE ? trace_kind(head, p.kind) : p.kind;
 }
 

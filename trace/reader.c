@@ -166,16 +166,6 @@ static enum place header_place(struct trace_reader *r, struct str key)
 	return IN_HEADER;
 }
 
-/* A key as it is meant, which nearly always is as it stands. */
-static struct str key_of(struct trace_reader *r, const struct json_value *v)
-{
-	if (v->plain)
-		return v->raw;
-	buf_reset(&r->key);
-	json_unescape(v->raw, &r->key);
-	return r->key.rc == OK ? buf_view(&r->key) : v->raw;
-}
-
 /* ---- tokens by place */
 static bool opens(enum json_token tok)
 {
@@ -208,7 +198,7 @@ static void in_header(struct trace_reader *r, enum json_token tok, const struct 
 		r->place = AT_END;
 		return;
 	}
-	r->place = header_place(r, key_of(r, v));
+	r->place = header_place(r, json_meaning(v, &r->key));
 	if (r->place == IN_HEADER)
 		json_skip(r->json);
 }
@@ -231,7 +221,7 @@ static void in_distributed(struct trace_reader *r, enum json_token tok, const st
 		if (tok == JSON_ARRAY)
 			json_skip(r->json);
 		r->place = IN_HEADER;
-	} else if (str_eq(key_of(r, v), STR("rank"))) {
+	} else if (str_eq(json_meaning(v, &r->key), STR("rank"))) {
 		r->place = RANK_VALUE;
 	} else {
 		json_skip(r->json);
@@ -281,7 +271,7 @@ static void in_event(struct trace_reader *r, enum json_token tok, const struct j
 		return;
 	}
 	r->in.any = true;
-	r->member = member_of_event(key_of(r, v));
+	r->member = member_of_event(json_meaning(v, &r->key));
 	if (r->member == MEMBERS)
 		json_skip(r->json);
 	else
@@ -305,7 +295,7 @@ static void in_args(struct trace_reader *r, enum json_token tok, const struct js
 		r->place = IN_EVENT;
 		return;
 	}
-	r->member = member_of_args(&r->in, key_of(r, v));
+	r->member = member_of_args(&r->in, json_meaning(v, &r->key));
 	if (r->member == MEMBERS)
 		json_skip(r->json);
 	else

@@ -1,7 +1,5 @@
 #include "trace/tokens.h"
 
-#include "json/text.h"
-
 enum { PIECE = INPUT_BLOCK };
 
 void tokens_init(struct tokens *t, struct input *in, struct trace_report *report, struct err *e)
@@ -51,15 +49,6 @@ static void feed(struct tokens *t)
 	t->rest = str_from(t->rest, n);
 }
 
-/* Nobody writes keys with escapes, but JSON allows them. */
-static void mend_key(struct tokens *t, struct json_value *v)
-{
-	buf_reset(&t->key);
-	json_unescape(v->raw, &t->key);
-	if (t->key.rc == OK)
-		v->raw = buf_view(&t->key);
-}
-
 enum json_token tokens_next(struct tokens *t, struct json_value *v)
 {
 	enum json_token tok;
@@ -70,8 +59,8 @@ enum json_token tokens_next(struct tokens *t, struct json_value *v)
 		feed(t);
 	}
 	v->offset += t->document_at;
-	if (tok == JSON_KEY && !v->plain)
-		mend_key(t, v);
+	if (tok == JSON_KEY)
+		v->raw = json_meaning(v, &t->key); /* nobody writes keys with escapes, but JSON allows them */
 	return t->rc < 0 ? JSON_ERROR : tok;
 }
 

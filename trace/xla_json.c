@@ -388,19 +388,22 @@ enum xla_json_answer xla_json_is(struct str head)
 	enum xla_json_answer answer = XLA_JSON_UNKNOWN;
 	enum json_token tok;
 	struct json_value v;
+	struct buf key;
 
+	buf_init(&key, JSON_LIMITS_BODY.token_bytes * 4);
 	json_feed(json, head.p, head.n);
 	while (answer == XLA_JSON_UNKNOWN && (tok = json_next(json, &v)) != JSON_MORE && !is_over(tok)) {
 		unsigned depth = json_depth(json);
 		bool in_args = depth > EVENT_DEPTH;
 
-		if (tok == JSON_KEY && depth == EVENT_DEPTH && str_eq(v.raw, STR("cat")))
+		if (tok == JSON_KEY && depth == EVENT_DEPTH && str_eq(json_meaning(&v, &key), STR("cat")))
 			answer = XLA_JSON_NO;
 		else if (in_args &&
-			((tok == JSON_KEY && slot_of(v.raw, true) == OP) ||
+			((tok == JSON_KEY && slot_of(json_meaning(&v, &key), true) == OP) ||
 				(tok == JSON_STRING && is_process_name(v.raw))))
 			answer = XLA_JSON_YES;
 	}
 	json_reader_free(json);
+	buf_fini(&key);
 	return answer;
 }

@@ -16,6 +16,7 @@ static const struct {
 	{ "", "x.json", PROBE_EMPTY },
 	{ "{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\"}]}", "", PROBE_TRACE },
 	{ "{\"traceEvents\":[", "", PROBE_TRACE },
+	{ "{\"trace\\u0045vents\":[{\"ph\":\"X\",\"args\":{\"hlo\\u005fop\":\"dot\"}}]}", "", PROBE_XLA_TRACE },
 	{ "[{\"name\":\"a\",\"ph\":\"X\",\"ts\":1}", "", PROBE_TRACE },
 	{ "\xef\xbb\xbf \n{\"traceEvents\":[]}", "", PROBE_TRACE },
 	{ "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[]}", "", PROBE_XLA_TRACE },
