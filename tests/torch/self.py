@@ -127,7 +127,7 @@ def main():
             counter = list(trainspotter._COUNTER.unpack(file.read()))[1:]
     outside = sorted(ns for ns, inside in took if not inside)
     print(json.dumps({"ended": time.time(), "counts": prof.counts, "own": own, "steps": len(took), "counter": counter,
-                      "step_ns": outside[len(outside) // 2]}), flush=True)
+                      "step_ns": outside[len(outside) // 2] if outside else 0}), flush=True)
 
 
 main()
