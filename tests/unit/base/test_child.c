@@ -499,9 +499,10 @@ START_TEST(a_child_that_runs_on_is_read_and_closed_by_its_owner)
 }
 END_TEST
 
+/* exec: a shell that is about to start a command may lose a SIGINT. */
 START_TEST(a_signal_reaches_the_whole_group_and_the_end_is_told_as_often_as_asked)
 {
-	const char *const argv[] = { "sh", "-c", "sleep 1000 & echo $! > grandchild; sleep 1001", NULL };
+	const char *const argv[] = { "sh", "-c", "sleep 1000 & echo $! > grandchild; exec sleep 1001", NULL };
 	struct child_end end = { 0 };
 	struct child *c;
 	long grandchild;
