@@ -86,6 +86,7 @@ _STEPS_FIRST = 5  # no window before: the first iterations compile and allocate
 _FREE_BYTES = 16 << 20  # what a window leaves on the disk, besides four times the largest trace so far
 _TRACE_BYTES = 64 << 20  # a larger trace makes the next windows shorter
 _TMP_OLD_S = 3600  # nobody writes a trace for so long
+_YIELD_S = 1.0  # a profile of another thread waits so long for our window's own thread to end it
 _COUNTER_OLD_S = 60  # so that nobody looks at one that is just being made
 _PREFIX = "trainspotter-"
 _SIDECAR = ".meta.json"
@@ -558,7 +559,9 @@ class profiler:
             if now - w.begun_ns > 10 * self._longest_ns + 60 * _S and "thread" not in self._told:
                 self._count("thread")
             return
-        if w.stolen:
+        if w.wanted and not w.stolen:
+            self._finish("cancelled")
+        elif w.stolen:
             if not _guard.others:  # now its end can do no harm to theirs
                 self._finish("cancelled")
         elif w.recorded >= 0 and (w.recorded + 1 >= self._steps_wanted or now - w.recording_ns >= self._longest_ns):
@@ -615,7 +618,8 @@ class profiler:
                 self._finish("cancelled")
                 self._set_wake(_now())
             else:
-                w.stolen = True
+                w.wanted = True
+                w.stolen = not w.over.wait(_YIELD_S)
         except Exception as e:
             self._count("failed", e)
             self._give_up()
@@ -653,7 +657,9 @@ class _Window:
         self.begun_ns, self.begun_steps = now, owner._steps
         self.start_wall_ns = self.recording_ns = 0
         self.recorded = -1  # steps; -1: warming up
-        self.stolen = False
+        self.wanted = False  # by another thread, for a profile of the job's own
+        self.stolen = False  # it could not wait, and has begun
+        self.over = threading.Event()
         self.cost_ns = 0  # in here, of the job's time
         self.profile = self.exporter = None
         self.neuron_dir = None
@@ -794,6 +800,7 @@ class _Window:
                 self._spend(self.torch.autograd.profiler._disable_profiler)
         except Exception:
             pass  # it was not active after all
+        self.over.set()
         for path in (self.tmp, f"{self.tmp}.tmp", f"{self.trace}{_SIDECAR}.tmp"):
             try:
                 os.unlink(path)

@@ -52,8 +52,7 @@ class HelperTest(unittest.TestCase):
                       mock.patch.object(trainspotter.time, "time_ns", lambda: self.wall + self.now),
                       mock.patch.object(trainspotter, "_offset", lambda worker, period: 50 * S % period),
                       mock.patch.dict(os.environ)):
-            patch.start()
-            self.addCleanup(patch.stop)
+            self.enterPatch(patch)
         for name in [n for n in os.environ if n.startswith(("TRAINSPOTTER_", "NEURON_", "KINETO_")) or n == "RANK"]:
             del os.environ[name]
         self.prof = None
@@ -66,6 +65,10 @@ class HelperTest(unittest.TestCase):
         self.assertIsNone(torch.autograd.session, "no profile stays active")
         self.assertEqual(torch.autograd.enabled, {})
         shutil.rmtree(self.dir, ignore_errors=True)
+
+    def enterPatch(self, patch):
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def make(self, **more):
         self.prof = trainspotter.profiler(**{"dir": self.dir, "service": "llm", "every": 100, "steps": 3, "budget": 1, **more})
@@ -326,7 +329,26 @@ class HelperTest(unittest.TestCase):
             shutil.rmtree(self.dir)
             os.mkdir(self.dir)
 
-    def test_a_profile_of_another_thread_is_over_before_the_window_is_ended(self):
+    def test_a_profile_of_another_thread_waits_for_the_window_to_be_ended(self):
+        self.make(steps=10 ** 6, longest=10 ** 6)
+        self.go_until_in_a_window()
+        seen = []
+
+        def theirs():
+            with torch.profiler.profile(activities=[]) as profile:
+                seen.append(self.prof._window)
+            profile.export_chrome_trace(f"{self.dir}/theirs.json")
+
+        thread = threading.Thread(target=theirs)
+        thread.start()
+        while thread.is_alive():
+            self.go(1)
+            time.sleep(0.001)
+        self.assertEqual(seen, [None])
+        self.assertEqual(self.words(), {"cancelled": 1})
+
+    def test_a_profile_of_another_thread_that_cannot_wait_is_over_before_the_window_is_ended(self):
+        self.enterPatch(mock.patch.object(trainspotter, "_YIELD_S", 0.05))
         self.make(steps=10)
         self.go_until_in_a_window()
         self.go(3)
