@@ -105,6 +105,23 @@ static int print_capture(const struct words *o, const struct reply *r)
 	return !c.over || (c.targets > 0 && c.taken == c.targets) ? EXIT_GOOD : EXIT_FOUND;
 }
 
+/* Whoever waits would else wait in the dark. */
+static void say_paused(const struct words *o)
+{
+	struct reply r = { 0 };
+
+	if (remote_get(&o->ask, policy_path, &r, NULL) == OK && json_get_bool(r.root, "paused", false)) {
+		fputs("trainspotter capture: capture is paused", stderr);
+		if (!str_empty(json_get_str(r.root, "reason"))) {
+			fputs(" (", stderr);
+			cli_put(stderr, json_get_str(r.root, "reason"));
+			putc(')', stderr);
+		}
+		fputs("; no window begins before \"trainspotter capture --resume\"\n", stderr);
+	}
+	reply_close(&r);
+}
+
 static int follow(const struct words *o, struct str id, struct reply *r, struct err *e)
 {
 	char *kept = mem_get(id.n + 1); /* the answer it stands in is closed */
@@ -112,6 +129,7 @@ static int follow(const struct words *o, struct str id, struct reply *r, struct 
 
 	if (id.n > 0)
 		memcpy(kept, id.p, id.n);
+	say_paused(o);
 	rc = capture_follow(&o->ask, str_make(kept, id.n), follow_ns, o->timeout_ns, r, e);
 	mem_free(kept);
 	return rc;

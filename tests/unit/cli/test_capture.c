@@ -14,6 +14,8 @@ Suite *suite_capture(void);
 	"{\"id\":\"7d20\",\"state\":\"" state "\",\"service\":\"llm\",\"created_ns\":1795957200000000000,"           \
 	"\"reason\":\"p99\",\"targets\":[" targets "]}"
 
+#define POLICY(paused, reason) "{\"paused\":" paused ",\"reason\":\"" reason "\",\"changed_ns\":1795957200000000000}"
+
 static const char waiting[] = CAPTURE("waiting", TARGET("0", "waiting", "null"));
 static const char done[] = CAPTURE("done", TARGET("0", "taken", "\"taken\""));
 static const char half[] = CAPTURE("done", TARGET("0", "taken", "\"taken\"") "," TARGET("1", "failed", "\"refused\""));
@@ -21,17 +23,18 @@ static const char half[] = CAPTURE("done", TARGET("0", "taken", "\"taken\"") ","
 START_TEST(a_capture_is_asked_for_waited_for_and_shown)
 {
 	fake_http.status = 201;
-	fake_http.bodies[0] = fake_http.bodies[1] = waiting;
-	fake_http.bodies[2] = done;
+	fake_http.bodies[0] = fake_http.bodies[2] = waiting;
+	fake_http.bodies[1] = POLICY("false", "");
+	fake_http.bodies[3] = done;
 	ck_assert_int_eq(command_run(&cmd_capture, "--service llm --host trn-1 --host trn-2 --worker 0 --source kineto "
 						   "--duration 500ms --iterations 3 --reason it~hangs"), 0);
-	ck_assert_uint_eq(fake_http.asked, 3);
+	ck_assert_uint_eq(fake_http.asked, 4);
 	ck_assert_str_eq(fake_http.methods[0], "POST");
 	ck_assert_str_eq(fake_http.urls[0], "http://127.0.0.1:8940/api/v1/captures");
 	ck_assert_str_eq(fake_http.sent[0], "{\"service\":\"llm\",\"hosts\":[\"trn-1\",\"trn-2\"],\"workers\":[\"0\"],"
 					    "\"source\":\"kineto\",\"duration_ns\":500000000,\"iterations\":3,\"reason\":\"it hangs\"}");
-	ck_assert_str_eq(fake_http.methods[2], "GET");
-	ck_assert_str_eq(fake_http.urls[2], "http://127.0.0.1:8940/api/v1/captures/7d20");
+	ck_assert_str_eq(fake_http.methods[3], "GET");
+	ck_assert_str_eq(fake_http.urls[3], "http://127.0.0.1:8940/api/v1/captures/7d20");
 	ck_assert_str_eq(command_out.p, "host   service  source  worker  state  end    window\n"
 					"trn-1  llm      kineto  0       taken  taken  -\n"
 					"\ncapture 7d20: done, 1 of 1 taken\n");
@@ -40,13 +43,14 @@ END_TEST
 
 START_TEST(a_window_that_was_not_taken_fails_a_script)
 {
-	fake_http.bodies[0] = half;
+	fake_http.bodies[0] = POLICY("false", "");
+	fake_http.bodies[1] = half;
 	ck_assert_int_eq(command_run(&cmd_capture, "7d20"), 1);
-	ck_assert_str_eq(fake_http.urls[0], "http://127.0.0.1:8940/api/v1/captures/7d20");
+	ck_assert_str_eq(fake_http.urls[1], "http://127.0.0.1:8940/api/v1/captures/7d20");
 	command_says("trn-1  llm      kineto  1       failed  refused  -\n");
 	command_says("capture 7d20: done, 1 of 2 taken\n");
 	fake_http.asked = 0;
-	fake_http.bodies[0] = CAPTURE("expired", "");
+	fake_http.bodies[1] = CAPTURE("expired", "");
 	ck_assert_int_eq(command_run(&cmd_capture, "7d20 --format json"), 1);
 	ck_assert_str_eq(command_out.p, CAPTURE("expired", "") "\n");
 }
@@ -63,8 +67,10 @@ END_TEST
 
 START_TEST(waiting_ends_at_the_timeout_and_says_how_to_go_on)
 {
-	fake_http.bodies[0] = fake_http.bodies[1] = waiting;
+	fake_http.bodies[0] = POLICY("true", "incident 12");
+	fake_http.bodies[1] = fake_http.bodies[2] = waiting;
 	ck_assert_int_eq(command_run(&cmd_capture, "7d20 --timeout 1s"), 2);
+	command_says("capture is paused (incident 12); no window begins before \"trainspotter capture --resume\"\n");
 	command_says("has not ended yet; it goes on, and \"trainspotter capture 7d20\" waits for it");
 }
 END_TEST
@@ -80,8 +86,8 @@ END_TEST
 
 START_TEST(capture_is_paused_and_resumed)
 {
-	fake_http.bodies[0] = "{\"paused\":true,\"reason\":\"incident 12\",\"changed_ns\":1795957200000000000}";
-	fake_http.bodies[1] = "{\"paused\":false,\"reason\":\"\",\"changed_ns\":1795957200000000000}";
+	fake_http.bodies[0] = POLICY("true", "incident 12");
+	fake_http.bodies[1] = POLICY("false", "");
 	ck_assert_int_eq(command_run(&cmd_capture, "--pause --reason incident~12"), 0);
 	ck_assert_str_eq(fake_http.sent[0], "{\"paused\":true,\"reason\":\"incident 12\"}");
 	ck_assert_str_eq(command_out.p, "capture is PAUSED: no agent begins a window, since 2026-11-29 13:00:00 UTC: incident 12\n");
