@@ -35,7 +35,7 @@ VEC(items, struct item);
 
 struct harvest {
 	struct arena texts;
-	struct str service, device_service, deploy, worker;
+	struct str service, device_service, deploy, worker, top;
 	struct items items;
 	struct harvest_sum sum;
 	struct harvest_back_counts backs;
@@ -275,6 +275,7 @@ static void name_harvest(struct harvest *h, const struct harvest_settings *s)
 	h->device_service = arena_fmt(&h->texts, "%.*s/device", STR_ARG(str_empty(h->service) ? STR("unknown") : h->service));
 	h->deploy = arena_str(&h->texts, str_of(s->deploy));
 	h->worker = arena_str(&h->texts, str_of(s->worker));
+	h->top = arena_str(&h->texts, str_of(s->top));
 }
 
 int harvest_make(struct harvest **out, const struct harvest_settings *s, const char *in_dir, const char *work_dir,
@@ -372,14 +373,30 @@ bool harvest_next(struct harvest *h, int64_t now_ns, struct source_trace *out)
 
 /* The trace before its sidecar: were it the other way round, a kill in between would leave a trace that says less about
  * itself, and be another window. */
-static void remove_trace(const struct item *it)
+static void remove_files(const char *path)
 {
 	char side[PATH_MAX];
 
-	unlink(it->path);
+	unlink(path);
 	crash_point("harvest.removed");
-	if (snprintf(side, sizeof(side), "%s" WATCH_SIDECAR, it->path) < PATH_MAX)
+	if (snprintf(side, sizeof(side), "%s" WATCH_SIDECAR, path) < PATH_MAX)
 		unlink(side);
+}
+
+static void remove_trace(const struct harvest *h, const struct item *it)
+{
+	char held[PATH_MAX];
+	int fd;
+
+	if (str_empty(h->top) || !str_has_prefix(str_of(it->path), h->top)) {
+		remove_files(it->path);
+		return;
+	}
+	fd = tree_hold(h->top.p, it->path, held, NULL);
+	if (fd < 0)
+		return;
+	remove_files(held);
+	close(fd);
 }
 
 void harvest_back(struct harvest *h, uint64_t key, const struct source_result *r, int64_t now_ns)
@@ -394,12 +411,12 @@ void harvest_back(struct harvest *h, uint64_t key, const struct source_result *r
 		item_over(h, it);
 		h->backs.kept++;
 		h->backs.has_device = h->backs.has_device || r->has_device;
-		remove_trace(it);
+		remove_trace(h, it);
 		break;
 	case SOURCE_EMPTY:
 		item_over(h, it);
 		h->backs.empty++;
-		remove_trace(it);
+		remove_trace(h, it);
 		break;
 	case SOURCE_BAD: item_bad(h, it, r->why); break;
 	case SOURCE_AGAIN:

@@ -25,6 +25,7 @@ struct harvest_settings {
 	const char *service, *deploy, *worker; /* "": not known */
 	const struct label *labels; /* for all of its windows */
 	size_t n_labels;
+	const char *top; /* IN is below it, and others may change what is on the way and in IN; NULL: IN is nobody else's */
 };
 
 /* How a harvest went before any trace was read. */

@@ -245,11 +245,12 @@ static bool remove_kept(int dir_fd, const char *name, const char *side_suffix)
 	return true;
 }
 
-static bool remove_kept_folder(const char *dir, const char *name)
+/* By way of the descriptor: at the folder's name there may be another one by now. */
+static bool remove_kept_folder(int dir_fd, const char *name)
 {
 	char path[PATH_MAX];
 
-	return snprintf(path, sizeof(path), "%s/%s", dir, name) < PATH_MAX && tree_remove(path, NULL) == OK;
+	return snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dir_fd, name) < PATH_MAX && tree_remove(path, NULL) == OK;
 }
 
 static size_t trim(const char *dir, mode_t type, const char *side_suffix, size_t max_files, uint64_t max_bytes)
@@ -269,7 +270,7 @@ static size_t trim(const char *dir, mode_t type, const char *side_suffix, size_t
 		qsort(files.v, files.n, sizeof(*files.v), by_age);
 	n = too_many(&files, max_files, max_bytes);
 	for (size_t i = 0; i < n; i++)
-		gone += type == S_IFDIR ? remove_kept_folder(dir, files.v[i].name)
+		gone += type == S_IFDIR ? remove_kept_folder(dirfd(d), files.v[i].name)
 					: remove_kept(dirfd(d), files.v[i].name, side_suffix);
 	closedir(d);
 	vec_each(k, &files)

@@ -85,6 +85,7 @@ static void do_decode(struct folder_session *f, struct thread *t)
 		.worker = f->worker,
 		.labels = labels,
 		.n_labels = identity_labels(&f->identity, labels),
+		.top = agent_conf_watch(f->from->conf, f->folder)->dir,
 	};
 	struct session now;
 	struct err e = { 0 };
@@ -116,16 +117,19 @@ static int put_aside(const struct folder_session *f, struct err *e)
 {
 	const struct watch_conf *wc = agent_conf_watch(f->from->conf, f->folder);
 	int64_t keep = f->from->conf->decode.keep;
-	char to[PATH_MAX];
-	int rc;
+	char from[PATH_MAX], to[PATH_MAX];
+	int fd = tree_hold(wc->dir, f->session.dir, from, e), rc;
 
+	if (fd < 0)
+		return fd;
 	if (f->good)
 		folder_beside(wc->dir, wc->done_dir, "done", to);
 	else
 		folder_beside(wc->dir, wc->bad_dir, "bad", to);
-	rc = keep_move(f->session.dir, to, "", e);
+	rc = keep_move(from, to, "", e);
 	if (rc == OK)
 		keep_trim_folders(to, keep > 0 ? (size_t)keep : 1);
+	close(fd);
 	return rc;
 }
 
@@ -136,7 +140,7 @@ static void do_end(struct folder_session *f)
 	int rc;
 
 	if (f->good && wc->done == DONE_REMOVE)
-		rc = tree_remove(f->session.dir, &e);
+		rc = tree_remove_below(wc->dir, f->session.dir, &e);
 	else
 		rc = put_aside(f, &e);
 	crash_point("session.ended");

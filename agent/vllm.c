@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/rand.h"
+#include "base/tree.h"
 #include "base/vec.h"
 #include "net/http_client.h"
 
@@ -574,24 +575,34 @@ static struct trace *take_back(const struct vllm *v, uint64_t key)
 	return NULL;
 }
 
-static void remove_trace(const struct trace *t)
+static int remove_held(const char *path, struct err *e)
 {
 	char sidecar[PATH_MAX];
 
-	if (unlink(t->path) < 0 && errno != ENOENT)
-		log_error("vllm.stuck", "file=\"%s\" err=\"%s\" cure=\"the agent needs the right to write in that folder\"",
-			t->path, strerror(errno));
-	else if (snprintf(sidecar, sizeof(sidecar), "%s" WATCH_SIDECAR, t->path) < (int)sizeof(sidecar))
+	if (unlink(path) < 0 && errno != ENOENT)
+		return err_sys(e, "remove");
+	if (snprintf(sidecar, sizeof(sidecar), "%s" WATCH_SIDECAR, path) < (int)sizeof(sidecar))
 		unlink(sidecar); /* mostly there is none */
-	crash_point("vllm.removed");
+	return OK;
 }
 
-static void put_aside(const struct vllm *v, const struct trace *t)
+/* aside: into the folder of bad ones, where that can be. */
+static void take_away(const struct vllm *v, const struct trace *t, bool aside)
 {
-	if (keep_move(t->path, v->bad_dir, WATCH_SIDECAR, NULL) < 0) /* on another file system, perhaps */
-		remove_trace(t);
-	else
+	char held[PATH_MAX];
+	struct err e = { 0 };
+	int fd = tree_hold(t->server->link.server.dir, t->path, held, &e), rc = fd;
+
+	if (fd >= 0 && aside && keep_move(held, v->bad_dir, WATCH_SIDECAR, NULL) == OK)
 		keep_trim(v->bad_dir, v->keep_files);
+	else if (fd >= 0) /* also one that is on another file system */
+		rc = remove_held(held, &e);
+	if (fd >= 0)
+		close(fd);
+	if (rc < 0 && rc != E_NOT_FOUND)
+		log_error("vllm.stuck", "file=\"%s\" err=\"%s\" cure=\"the agent needs the right to write in that folder\"", t->path,
+			e.text);
+	crash_point("vllm.removed");
 }
 
 static void on_back(void *self, uint64_t key, const struct source_result *r, int64_t now_ns)
@@ -607,15 +618,15 @@ static void on_back(void *self, uint64_t key, const struct source_result *r, int
 	t = take_back(v, key);
 	switch (r->end) {
 	case SOURCE_KEPT:
-		remove_trace(t);
+		take_away(v, t, false);
 		end_trace(v, t, t->late ? VLLM_LATE : VLLM_TAKEN, "", now_ns);
 		break;
 	case SOURCE_EMPTY:
-		remove_trace(t);
+		take_away(v, t, false);
 		end_trace(v, t, VLLM_EMPTY, "", now_ns);
 		break;
 	case SOURCE_BAD:
-		put_aside(v, t);
+		take_away(v, t, true);
 		end_trace(v, t, VLLM_BAD, r->why, now_ns);
 		break;
 	case SOURCE_AGAIN:

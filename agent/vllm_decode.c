@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/errand.h"
 #include "agent/harvest.h"
@@ -31,7 +32,7 @@ struct part {
 	bool out; /* the thread has it */
 	uint64_t id, batch, order;
 	void *owner;
-	char dir[PATH_MAX], work_dir[PATH_MAX];
+	char top[PATH_MAX], dir[PATH_MAX], work_dir[PATH_MAX]; /* top: the server's own folder; what is below it others may change */
 	char service[WINDOW_TEXT_MAX + 1], deploy[WINDOW_TEXT_MAX + 1], worker[WINDOW_TEXT_MAX + 1];
 	struct harvest *harvest; /* NULL: it could not even be looked at */
 	bool stays;		 /* nobody can decode it yet */
@@ -55,7 +56,7 @@ struct vllm_decoder {
 
 static void do_decode(struct part *p, struct thread *t)
 {
-	const struct harvest_settings s = { .decode = &p->from->decode, .service = p->service, .deploy = p->deploy,
+	const struct harvest_settings s = { .decode = &p->from->decode, .top = p->top, .service = p->service, .deploy = p->deploy,
 		.worker = p->worker };
 	struct err e = { 0 };
 	int rc = file_make_dirs(p->work_dir, 0700, &e);
@@ -68,17 +69,16 @@ static void do_decode(struct part *p, struct thread *t)
 
 static int keep_session(const struct part *p, struct err *e)
 {
-	char to[PATH_MAX];
-	int rc;
+	char from[PATH_MAX], to[PATH_MAX];
+	int fd = tree_hold(p->top, p->dir, from, e), rc;
 
-	snprintf(to, sizeof(to), "%s", p->dir);
-	*strrchr(to, '/') = '\0';
-	if (strlen(to) + sizeof("/.kept") > sizeof(to))
-		return err_set(e, E_LIMIT, "%s: path too long", p->dir);
-	memcpy(to + strlen(to), "/.kept", sizeof("/.kept"));
-	rc = keep_move(p->dir, to, "", e);
+	if (fd < 0)
+		return fd;
+	snprintf(to, sizeof(to), "/proc/self/fd/%d/.kept", fd);
+	rc = keep_move(from, to, "", e);
 	if (rc == OK)
 		keep_trim_folders(to, p->from->keep);
+	close(fd);
 	return rc;
 }
 
@@ -90,7 +90,7 @@ static void do_end(struct part *p)
 	if (!p->stays && !p->good && p->from->keep > 0)
 		rc = keep_session(p, &e);
 	else if (!p->stays)
-		rc = tree_remove(p->dir, &e);
+		rc = tree_remove_below(p->top, p->dir, &e);
 	crash_point("vllm.session-removed");
 	if (rc == OK)
 		rc = tree_remove(p->work_dir, &e);
@@ -193,6 +193,7 @@ static void add_part(struct vllm_decoder *d, void *owner, uint64_t order, const 
 	p->batch = d->last_batch;
 	p->owner = owner;
 	p->order = order;
+	snprintf(p->top, sizeof(p->top), "%s", server->dir);
 	snprintf(p->dir, sizeof(p->dir), "%s", session);
 	snprintf(p->work_dir, sizeof(p->work_dir), "%s/%016" PRIx64, d->dir, hash64(session, strlen(session), 0));
 	snprintf(p->service, sizeof(p->service), "%s", server->service);

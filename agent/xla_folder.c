@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/enc.h"
+#include "base/file.h"
 #include "base/rand.h"
 #include "base/tree.h"
 
@@ -29,33 +30,12 @@ static void close_fd(int *fd)
 
 /* ---- the way there */
 
-/* Each part by itself: an absolute link in a foreign namespace would lead into ours. */
-static int open_below(const char *root, const char *dir, struct err *e)
-{
-	int fd = open(root, OPEN_FOLDER);
-	struct str rest = str_of(dir);
-
-	while (fd >= 0 && rest.p != NULL) {
-		struct str part = str_split(&rest, '/');
-		char name[NAME_MAX + 1];
-		int next;
-
-		if (str_empty(part))
-			continue;
-		next = str_copy_to(part, name, sizeof(name)) && strcmp(name, "..") != 0
-			? openat(fd, name, OPEN_FOLDER | O_NOFOLLOW) : (errno = EINVAL, -1);
-		close(fd);
-		fd = next;
-	}
-	return fd < 0 ? err_sys(e, "%s%s: open as a folder", root, dir) : fd;
-}
-
 static int open_dir(const char *root, const char *dir, struct err *e)
 {
 	int fd;
 
 	if (root[0] != '\0')
-		return open_below(root, dir, e);
+		return file_open_below(root, str_of(dir), e);
 	fd = open(dir, OPEN_FOLDER);
 	return fd < 0 ? err_sys(e, "%s: open as a folder", dir) : fd;
 }

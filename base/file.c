@@ -47,6 +47,29 @@ static int open_inside(const char *root, const char *path, struct err *e)
 	return fd < 0 ? err_sys(e, "%s: in %s", path, root) : keep_regular(fd, path, e);
 }
 
+/* Part by part: the kernel itself would follow links on the way, and absolute ones of another root into ours. */
+int file_open_below(const char *root, struct str below, struct err *e)
+{
+	enum { FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
+	struct str rest = below;
+	int fd = open(root, FOLDER);
+
+	while (fd >= 0 && rest.p != NULL) {
+		struct str part = str_split(&rest, '/');
+		char name[NAME_MAX + 1];
+		int next;
+
+		if (str_empty(part))
+			continue;
+		next = str_copy_to(part, name, sizeof(name)) && strcmp(name, "..") != 0 ? openat(fd, name, FOLDER | O_NOFOLLOW)
+											: (errno = EINVAL, -1);
+		close(fd);
+		fd = next;
+	}
+	return fd < 0 ? err_sys(e, "%s%s%.*s: open as a folder", root, str_has_prefix(below, STR("/")) ? "" : "/", STR_ARG(below))
+		      : fd;
+}
+
 /* Takes fd, which may be an error of open. */
 static int read_to_end(int fd, const char *path, struct buf *b, struct err *e)
 {

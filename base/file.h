@@ -22,6 +22,10 @@ int file_read_regular(const char *path, struct buf *b, struct err *e) MUST_USE;
  * others put there does not choose which file is read. E_UNSUPPORTED before Linux 5.6. */
 int file_read_inside(const char *root, const char *path, struct buf *b, struct err *e) MUST_USE;
 
+/* The fd of folder root/below, reached without following a link below root, and never by "..": whoever may write there does not choose
+ * which folder it is. E_NOT_FOUND, or E_SYS where a part of the way is no folder. */
+int file_open_below(const char *root, struct str below, struct err *e) MUST_USE;
+
 /* All n bytes, retried on EINTR and short writes. */
 int file_write_all(int fd, const void *p, size_t n, const char *path, struct err *e) MUST_USE;
 int file_pwrite_all(int fd, const void *p, size_t n, off_t at, const char *path, struct err *e) MUST_USE;

@@ -5,9 +5,13 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
 
 enum { LEVELS_MAX = 32, ENTRIES_MAX = 1000000, BLOCK = 512 };
 
@@ -85,6 +89,36 @@ int tree_remove(const char *path, struct err *e)
 	struct walk w = { .remove = true };
 
 	return walk(&w, path, e);
+}
+
+int tree_hold(const char *top, const char *path, char held[PATH_MAX], struct err *e)
+{
+	struct str way = str_of(path), name = way;
+	int fd;
+
+	while (str_find_byte(name, '/') < name.n)
+		str_split(&name, '/');
+	if (str_empty(name) || str_eq(name, STR(".")) || str_eq(name, STR("..")) || !str_drop_prefix(&way, str_of(top)) ||
+		!(str_has_prefix(way, STR("/")) || str_has_suffix(str_of(top), STR("/"))))
+		return err_set(e, E_USAGE, "%s: want a path below %s", path, top);
+	fd = file_open_below(top, str_upto(way, way.n - name.n), e);
+	if (fd >= 0 && snprintf(held, PATH_MAX, "/proc/self/fd/%d/%.*s", fd, STR_ARG(name)) >= PATH_MAX) {
+		close(fd);
+		return err_set(e, E_LIMIT, "%s: path too long", path);
+	}
+	return fd;
+}
+
+int tree_remove_below(const char *top, const char *path, struct err *e)
+{
+	char held[PATH_MAX];
+	int fd = tree_hold(top, path, held, e), rc;
+
+	if (fd < 0)
+		return fd == E_NOT_FOUND ? OK : fd;
+	rc = tree_remove(held, e);
+	close(fd);
+	return rc;
 }
 
 int tree_bytes(const char *path, uint64_t *bytes, struct err *e)

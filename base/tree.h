@@ -4,12 +4,19 @@
 #define BASE_TREE_H
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdint.h>
 
 #include "base/err.h"
 
 /* Like rm -rf; OK where there is nothing. */
 int tree_remove(const char *path, struct err *e) MUST_USE;
+
+/* For what is below top in folders that others may change: they could put a link where a folder on the way was. held is another
+ * path to the same, by a descriptor of the folder that path is in, which no link led to; it is good until that is closed. path
+ * begins with top. */
+int tree_hold(const char *top, const char *path, char held[PATH_MAX], struct err *e) MUST_USE; /* the descriptor */
+int tree_remove_below(const char *top, const char *path, struct err *e) MUST_USE; /* as tree_remove */
 
 /* Bytes on disk of everything below path; what goes away meanwhile does not count. 0 where there is nothing. */
 int tree_bytes(const char *path, uint64_t *bytes, struct err *e) MUST_USE;

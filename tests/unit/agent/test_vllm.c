@@ -380,6 +380,28 @@ START_TEST(a_session_is_found_again_by_the_next_agent_and_decoded_once)
 }
 END_TEST
 
+/* Whoever may write there changes the way to a session after it was found. */
+START_TEST(what_a_link_leads_to_is_not_removed_for_a_session)
+{
+	decode_sessions();
+	decoder_behaves("fail");
+	fake_vllm.writes = FAKE_WRITES_RAW;
+	fake_plan.wanted = 1;
+	open_it();
+	for (int i = 0; i < 5000 && vllm_raw(&src) == 0; i++) {
+		src.type->look(src.self, clock_mono_ns(), clock_wall_ns());
+		clock_sleep_ns(2 * NS_PER_MS);
+	}
+	ck_assert_int_eq(file_make_dirs(folder_path("elsewhere/1"), 0700, NULL), OK);
+	folder_write("elsewhere/1/precious", STR("not the job's"));
+	ck_assert_int_eq(rename(folder_path("traces/i-0_pid_7"), folder_path("traces/moved")), 0);
+	ck_assert_int_eq(symlink(folder_path("elsewhere"), folder_path("traces/i-0_pid_7")), 0);
+	run_until_ends(1);
+	run_for_ms(200);
+	ck_assert(folder_has("elsewhere/1/precious"));
+}
+END_TEST
+
 START_TEST(the_token_of_its_file_is_sent_and_no_other)
 {
 	folder_write("token", STR("s3cret\n"));
@@ -911,6 +933,7 @@ Suite *suite_vllm(void)
 	tcase_add_test(t, without_a_decoder_a_session_stays);
 	tcase_add_test(t, the_servers_own_folder_is_never_removed);
 	tcase_add_test(t, a_session_is_found_again_by_the_next_agent_and_decoded_once);
+	tcase_add_test(t, what_a_link_leads_to_is_not_removed_for_a_session);
 	tcase_add_test(t, the_token_of_its_file_is_sent_and_no_other);
 	tcase_add_test(t, a_server_behind_tls_is_profiled_when_its_certificate_is_trusted);
 	tcase_add_test(t, a_server_whose_certificate_is_not_trusted_gets_neither_a_start_nor_the_token);

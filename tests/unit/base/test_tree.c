@@ -79,6 +79,62 @@ START_TEST(what_links_lead_to_is_neither_counted_nor_removed)
 }
 END_TEST
 
+static void expect_held(const char *top, const char *name, int want)
+{
+	char from[512], held[PATH_MAX];
+	struct err e = { 0 };
+	int fd;
+
+	snprintf(from, sizeof(from), "%s", top);
+	fd = tree_hold(from, path_of(name), held, &e);
+	if (want == OK) {
+		ck_assert_msg(fd >= 0, "%s", e.text);
+		ck_assert(file_exists(held));
+		close(fd);
+	} else {
+		ck_assert_int_eq(fd, want);
+	}
+}
+
+START_TEST(the_way_to_what_is_held_leads_over_no_link)
+{
+	char slash[80];
+
+	ck_assert_int_eq(file_make_dirs(path_of("a/b"), 0700, NULL), OK);
+	put("a/b/file", 10);
+	ck_assert_int_eq(symlink("b", path_of("a/link")), 0);
+	expect_held(dir, "a/b/file", OK);
+	expect_held(dir, "a//b", OK);
+	expect_held(dir, "a/link", OK); /* it itself, which is not followed */
+	snprintf(slash, sizeof(slash), "%s/", dir);
+	expect_held(slash, "a", OK);
+	expect_held(dir, "a/none/file", E_NOT_FOUND);
+	expect_held(dir, "a/link/file", E_SYS);
+	expect_held(dir, "a/b/../b/file", E_SYS);
+	expect_held(dir, "a/..", E_USAGE);
+	expect_held(dir, "a/", E_USAGE);
+	expect_held("/somewhere/else", "a", E_USAGE);
+}
+END_TEST
+
+START_TEST(what_is_behind_a_link_on_the_way_is_not_removed)
+{
+	struct err e = { 0 };
+
+	ck_assert_int_eq(file_make_dirs(path_of("job/session"), 0700, NULL), OK);
+	ck_assert_int_eq(file_make_dirs(path_of("other/session"), 0700, NULL), OK);
+	put("other/session/file", 10);
+	ck_assert_int_eq(tree_remove_below(dir, path_of("job/session"), &e), OK);
+	ck_assert(!file_exists(path_of("job/session")));
+	ck_assert_int_eq(tree_remove_below(dir, path_of("job/session"), &e), OK); /* gone already */
+	ck_assert_int_eq(rmdir(path_of("job")), 0);
+	ck_assert_int_eq(symlink("other", path_of("job")), 0);
+	ck_assert_int_ne(tree_remove_below(dir, path_of("job/session"), &e), OK);
+	ck_assert_ptr_nonnull(strstr(e.text, "/job"));
+	ck_assert(file_exists(path_of("other/session/file")));
+}
+END_TEST
+
 START_TEST(folders_too_deep_are_an_error_and_no_crash)
 {
 	struct err e = { 0 };
@@ -123,6 +179,8 @@ Suite *suite_tree(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_tree_is_as_large_as_all_that_is_in_it);
 	tcase_add_test(tc, what_links_lead_to_is_neither_counted_nor_removed);
+	tcase_add_test(tc, the_way_to_what_is_held_leads_over_no_link);
+	tcase_add_test(tc, what_is_behind_a_link_on_the_way_is_not_removed);
 	tcase_add_test(tc, folders_too_deep_are_an_error_and_no_crash);
 	tcase_add_test(tc, what_may_not_be_removed_is_said);
 	suite_add_tcase(s, tc);
