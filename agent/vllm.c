@@ -354,8 +354,10 @@ static void take_window(struct vllm *v, struct server *s, const struct vllm_task
 			return;
 	}
 	s->state = IDLE;
-	if (t->end == VLLM_UNDECODED)
+	if (t->end == VLLM_UNDECODED) {
 		s->since_ns = 0;
+		drop_note(v, s); /* nobody decodes it */
+	}
 	say_end(v, s, t->end, "", t->err.text);
 	end_order(v, s, false, t->end, now_ns);
 }

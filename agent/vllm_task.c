@@ -217,6 +217,15 @@ static void find(struct work *w)
 
 /* ---- whole tasks */
 
+/* While traces or sessions wait to be read, the next agent has to find them. */
+static void end_note(struct work *w)
+{
+	enum vllm_end end = w->t->end;
+
+	if (end != VLLM_TAKEN && end != VLLM_UNDECODED && end != VLLM_CUT)
+		unnote(w);
+}
+
 static void do_window(struct work *w)
 {
 	struct vllm_task *t = w->t;
@@ -236,8 +245,7 @@ static void do_window(struct work *w)
 	(void)sample(w, true);
 	if (st == START_BEGAN)
 		find(w);
-	if (t->end != VLLM_TAKEN && t->end != VLLM_CUT)
-		unnote(w);
+	end_note(w);
 }
 
 static void do_rest(struct work *w)
@@ -248,8 +256,7 @@ static void do_rest(struct work *w)
 	if (t->kind == VLLM_STOP && !stop(w, true))
 		return;
 	find(w);
-	if (t->end != VLLM_TAKEN && t->end != VLLM_CUT)
-		unnote(w);
+	end_note(w);
 }
 
 static void task_run(struct errand *er, struct thread *thread)

@@ -380,6 +380,24 @@ START_TEST(a_session_is_found_again_by_the_next_agent_and_decoded_once)
 }
 END_TEST
 
+START_TEST(a_session_without_a_trace_is_found_again_by_the_next_agent_too)
+{
+	decode_sessions();
+	fake_vllm.writes = FAKE_WRITES_RAW;
+	fake_plan.wanted = 1;
+	open_it();
+	for (int i = 0; i < 5000 && vllm_raw(&src) == 0; i++) { /* it is being decoded */
+		src.type->look(src.self, clock_mono_ns(), clock_wall_ns());
+		clock_sleep_ns(2 * NS_PER_MS);
+	}
+	ck_assert_uint_eq(vllm_raw(&src), 1);
+	fake_plan.out = 0;
+	open_it();
+	wait_until_gone("traces/i-0_pid_7/1");
+	ck_assert_uint_eq(folder_count("state/vllm", ".json"), 0);
+}
+END_TEST
+
 /* Whoever may write there changes the way to a session after it was found. */
 START_TEST(what_a_link_leads_to_is_not_removed_for_a_session)
 {
@@ -933,6 +951,7 @@ Suite *suite_vllm(void)
 	tcase_add_test(t, without_a_decoder_a_session_stays);
 	tcase_add_test(t, the_servers_own_folder_is_never_removed);
 	tcase_add_test(t, a_session_is_found_again_by_the_next_agent_and_decoded_once);
+	tcase_add_test(t, a_session_without_a_trace_is_found_again_by_the_next_agent_too);
 	tcase_add_test(t, what_a_link_leads_to_is_not_removed_for_a_session);
 	tcase_add_test(t, the_token_of_its_file_is_sent_and_no_other);
 	tcase_add_test(t, a_server_behind_tls_is_profiled_when_its_certificate_is_trusted);
