@@ -431,7 +431,7 @@ static void on_look(void *self, int64_t now_ns, int64_t wall_ns)
 static int64_t on_wake(const void *self, bool busy)
 {
 	const struct xla *x = own_const(self);
-	int64_t wake = x->scanning ? x->scan_ns + x->scan_every_ns : x->scan_ns;
+	int64_t wake = x->scanning ? INT64_MAX : x->scan_ns; /* a scan that is out may wait behind calls; its end is told by the fd */
 
 	if (x->jobs.n > 0 && x->tell_ns < wake)
 		wake = x->tell_ns;

@@ -481,6 +481,27 @@ START_TEST(what_is_finished_and_nobody_took_is_removed_at_the_end)
 }
 END_TEST
 
+START_TEST(while_a_call_takes_long_the_loop_is_not_woken_for_nothing)
+{
+	conf.scan_ns = 20 * NS_PER_MS; /* the next one waits behind the call */
+	script.reply.delay_ns = 400 * NS_PER_MS;
+	open_source();
+	ck_assert(wait_for(seen));
+	ck_assert(plan_ask(plan, plan_at(plan, 0).id, PLAN_ASKED, 0, clock_mono_ns()));
+	look();
+	while (grpc_server_calls(srv) == 0)
+		clock_sleep_ns(NS_PER_MS);
+	for (int i = 0; i < 100; i++) {
+		look();
+		clock_sleep_ns(NS_PER_MS);
+	}
+	look();
+	ck_assert_int_gt(xla_source.wake_ns(x, false), clock_mono_ns());
+	ck_assert(wait_for(has_trace));
+	give_back(SOURCE_KEPT, true);
+}
+END_TEST
+
 START_TEST(never_two_windows_of_a_job_at_once)
 {
 	script.reply.delay_ns = 300 * NS_PER_MS;
@@ -549,6 +570,7 @@ Suite *suite_xla(void)
 	tcase_add_test(tc, a_process_that_has_ended_is_not_asked);
 	tcase_add_test(tc, a_stop_ends_a_call_that_is_under_way);
 	tcase_add_test(tc, what_is_finished_and_nobody_took_is_removed_at_the_end);
+	tcase_add_test(tc, while_a_call_takes_long_the_loop_is_not_woken_for_nothing);
 	tcase_add_test(tc, never_two_windows_of_a_job_at_once);
 	tcase_add_test(tc, a_removed_trace_is_told);
 	tcase_add_test(tc, the_configuration_names_what_is_wrong);
