@@ -234,7 +234,7 @@ static void tell_paused(const struct watch *w, size_t folder)
 		unlink(path);
 		return;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644); /* a FIFO is not waited for */
 	if (fd >= 0)
 		close(fd);
 }

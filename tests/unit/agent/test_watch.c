@@ -130,6 +130,17 @@ START_TEST(what_is_no_trace_is_passed_over)
 }
 END_TEST
 
+START_TEST(a_fifo_in_the_place_of_the_sign_holds_nobody_up)
+{
+	start();
+	ck_assert_int_eq(mkfifo(folder_path("in/" WATCH_PAUSED), 0600), 0);
+	watch_pause(w, true); /* whoever opens one to write waits for a reader */
+	later(rescan);
+	watch_pause(w, false);
+	ck_assert(!folder_has("in/" WATCH_PAUSED));
+}
+END_TEST
+
 START_TEST(jobs_that_profile_themselves_are_told_that_capture_is_paused)
 {
 	start();
@@ -410,6 +421,7 @@ Suite *suite_watch(void)
 	tcase_add_test(tc, a_file_that_grows_is_not_finished);
 	tcase_add_test(tc, files_of_before_the_start_are_found_and_waited_for);
 	tcase_add_test(tc, what_is_no_trace_is_passed_over);
+	tcase_add_test(tc, a_fifo_in_the_place_of_the_sign_holds_nobody_up);
 	tcase_add_test(tc, jobs_that_profile_themselves_are_told_that_capture_is_paused);
 	tcase_add_test(tc, a_folder_that_comes_during_a_pause_is_told_too);
 	tcase_add_test(tc, a_done_file_goes_with_its_sidecar);
