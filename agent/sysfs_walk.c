@@ -12,6 +12,9 @@
 #include "base/clock.h"
 #include "base/vec.h"
 
+/* Later than that is no time that fits into nanoseconds. */
+static const double unix_s_max = 9e9;
+
 #define DEVICES "devices/virtual/neuron_device"
 
 /* Where a walk is. */
@@ -50,7 +53,7 @@ static bool parse_power(struct str text, struct sysfs_value *out)
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		if (text.p == NULL || str_to_double(str_trim(str_split(&text, ',')), &numbers[i]) < 0 || !(numbers[i] >= 0))
 			return false;
-	if (!str_eq(status, STR("POWER_STATUS_VALID")) || numbers[0] > 1e11)
+	if (!str_eq(status, STR("POWER_STATUS_VALID")) || numbers[0] > unix_s_max)
 		return false;
 	out->kind = SYSFS_POWER;
 	out->unix_s = (int64_t)numbers[0];

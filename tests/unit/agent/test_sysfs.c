@@ -403,6 +403,7 @@ START_TEST(texts_are_told_apart)
 		{ "5\n", true, SYSFS_LEVEL }, { "-5", true, SYSFS_LEVEL }, { "1.5", true, SYSFS_LEVEL },
 		{ "POWER_STATUS_VALID,1795960800,1,2,1.5", true, SYSFS_POWER },
 		{ "POWER_STATUS_VALID,1795960800,1,2", false, SYSFS_KINDS }, { "POWER_STATUS_INVALID,0,0,0,0", false, SYSFS_KINDS },
+		{ "POWER_STATUS_VALID,1e10,1,2,3", false, SYSFS_KINDS }, /* in nanoseconds more than 63 bits */
 		{ "POWER_STATUS_VALID,1e300,1,2,3", false, SYSFS_KINDS }, { "POWER_STATUS_VALID,nan,1,2,3", false, SYSFS_KINDS },
 		{ "hbm", true, SYSFS_PART }, { "hbm,sram, link_efa\n", true, SYSFS_PART }, { "hbm,,sram", true, SYSFS_TEXT },
 		{ "a text", true, SYSFS_TEXT }, { "", false, SYSFS_KINDS }, { "\n", false, SYSFS_KINDS },
