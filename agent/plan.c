@@ -156,14 +156,16 @@ static enum plan_why counted(const struct seat *s)
 	return s->why == PLAN_DUE && s->unsent ? PLAN_UNSENT : s->why;
 }
 
-/* Into the slot that it is now; those that gave nothing are accounted for. A clock that was set back changes nothing until
- * it has caught up, and one that was set ahead counts no more slots than time went by for. */
+/* Into the slot that it is now; those that gave nothing are accounted for. Where the clock was set back the slots go on as time
+ * goes by, and where it was set ahead no more are counted than time went by for. */
 static void turn_slot(struct plan *p, struct seat *s, int64_t now_ns, int64_t wall_ns)
 {
 	int64_t slot = schedule_slot(&p->settings.schedule, wall_ns), passed = slot - s->slot;
 	int64_t most = (now_ns - s->turned_ns) / p->settings.schedule.interval_ns + 1;
 
-	if (passed <= 0)
+	if (passed < 0)
+		passed = most - 1;
+	if (passed == 0)
 		return;
 	if (passed > most)
 		passed = most;
