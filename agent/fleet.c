@@ -133,8 +133,9 @@ int fleet_open(struct fleet **out, const struct fleet_settings *s, struct plan *
 	rc = load_pause(f, &reason, e);
 	if (rc == OK) {
 		buf_byte(&reason, '\0');
-		lead_init(&f->lead, &(struct lead_settings){ f->host, s->start_ns, s->interval_ns }, plan, f->saved_pause,
-			reason.p);
+		/* with a new configuration: in force, and perhaps it could not be kept */
+		lead_init(&f->lead, &(struct lead_settings){ f->host, s->start_ns, s->interval_ns }, plan,
+			f->saved_pause || plan_paused(plan), reason.p);
 		rc = courier_new(&f->courier, &cs, e);
 	}
 	if (rc == OK)

@@ -150,6 +150,9 @@ START_TEST(a_pause_that_cannot_be_kept_is_in_force_all_the_same_and_tried_again)
 	poll_once();
 	ck_assert(plan_paused(p));
 	ck_assert(!folder_has("paused"));
+	fleet_close(f);
+	open_fleet(); /* as with a new configuration */
+	ck_assert(plan_paused(p));
 	ck_assert_int_eq(remove(folder_path("paused.tmp")), 0);
 	poll_once();
 	ck_assert(folder_has("paused"));
