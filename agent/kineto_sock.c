@@ -1,6 +1,7 @@
 #include "agent/kineto_sock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <linux/sockios.h>
@@ -81,6 +82,26 @@ static int remove_stale(const struct sockaddr_un *un, struct err *e)
 	return unlink(un->sun_path) == 0 || errno == ENOENT ? OK : err_sys(e, "%s: remove", un->sun_path);
 }
 
+/* For all to write to, whatever the umask. By a descriptor: whoever may write to the folder could have put a link to any file there
+ * meanwhile, or a second name of another socket. */
+static int let_all_write(const char *path, struct stat *st, struct err *e)
+{
+	char held[40];
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = OK;
+
+	if (fd < 0)
+		return err_sys(e, "%s", path);
+	snprintf(held, sizeof(held), "/proc/self/fd/%d", fd);
+	if (fstat(fd, st) < 0)
+		rc = err_sys(e, "%s", path);
+	else if (!S_ISSOCK(st->st_mode) || st->st_uid != geteuid() || st->st_nlink != 1)
+		rc = err_set(e, E_DENIED, "%s: somebody put something else there", path);
+	else if (chmod(held, 0666) < 0)
+		rc = err_sys(e, "%s: mode", path);
+	close(fd);
+	return rc;
+}
+
 static int bind_folder(struct kineto_sock *s, const char *name, struct err *e)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -94,8 +115,9 @@ static int bind_folder(struct kineto_sock *s, const char *name, struct err *e)
 		return rc;
 	if (bind(s->fd, (struct sockaddr *)&un, (socklen_t)(FAMILY + n + 1)) < 0)
 		return err_sys(e, "%s: bind", s->path);
-	if (chmod(s->path, 0666) < 0 || lstat(s->path, &st) < 0)
-		return err_sys(e, "%s", s->path);
+	rc = let_all_write(s->path, &st, e);
+	if (rc < 0)
+		return rc;
 	s->dev = st.st_dev;
 	s->ino = st.st_ino;
 	return OK;

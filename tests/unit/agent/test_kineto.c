@@ -13,6 +13,7 @@
 #include "agent/identity.h"
 #include "base/clock.h"
 #include "base/enc.h"
+#include "base/thread.h"
 #include "tests/unit/agent/fake_kineto.h"
 #include "tests/unit/agent/folder.h"
 
@@ -639,6 +640,44 @@ START_TEST(a_folder_that_comes_later_is_listened_in_then)
 }
 END_TEST
 
+/* Whoever may write to the folder puts a link in the socket's place as soon as it is there. */
+struct swap {
+	const char *path, *link, *victim;
+};
+
+static void put_links(struct thread *t, void *arg)
+{
+	const struct swap *s = arg;
+	struct stat st;
+
+	while (!thread_stopping(t))
+		if (lstat(s->path, &st) == 0 && S_ISSOCK(st.st_mode) && symlink(s->victim, s->link) == 0)
+			rename(s->link, s->path);
+}
+
+START_TEST(a_link_in_the_place_of_the_socket_is_not_followed)
+{
+	struct swap s = { folder_path(name), folder_path("link"), folder_path("victim") };
+	struct thread *t;
+	struct stat st;
+
+	folder_write("victim", STR("precious"));
+	ck_assert_int_eq(chmod(s.victim, 0600), 0);
+	ck_assert_int_eq(thread_start(&t, "links", put_links, &s, &e), OK);
+	for (int i = 0; i < 2000; i++) {
+		struct kineto_sock sock;
+
+		if (kineto_sock_open(&sock, folder, name, NULL) == OK)
+			kineto_sock_close(&sock);
+		unlink(s.path);
+	}
+	thread_stop(t);
+	thread_join(t);
+	ck_assert_int_eq(stat(s.victim, &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0600);
+}
+END_TEST
+
 START_TEST(a_socket_where_another_daemon_listens_is_not_taken_from_it)
 {
 	struct kineto_sock own, other;
@@ -849,6 +888,7 @@ Suite *suite_kineto(void)
 	tcase_add_test(tc, a_client_whose_folder_has_another_name_gets_silence);
 	tcase_add_test(tc, a_socket_that_was_taken_away_is_bound_again);
 	tcase_add_test(tc, a_folder_that_comes_later_is_listened_in_then);
+	tcase_add_test(tc, a_link_in_the_place_of_the_socket_is_not_followed);
 	tcase_add_test(tc, a_socket_where_another_daemon_listens_is_not_taken_from_it);
 	tcase_add_test(tc, a_restart_is_bridged_by_the_clients_retries_and_loses_no_window);
 	tcase_add_test(tc, five_hundred_processes_at_the_same_moment_are_all_answered);
