@@ -319,20 +319,6 @@ const struct harvest_sum *harvest_sum(const struct harvest *h)
 
 /* ---- for the loop */
 
-static bool stat_item(const struct item *it, struct watch_file *f)
-{
-	struct stat st;
-
-	*f = (struct watch_file){ .tries = it->tries };
-	if (lstat(it->path, &st) < 0 || !S_ISREG(st.st_mode) || !str_copy_to(str_of(it->path), f->path, sizeof(f->path)))
-		return false;
-	f->dev = st.st_dev;
-	f->ino = st.st_ino;
-	f->size = st.st_size;
-	f->mtime_ns = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
-	return true;
-}
-
 static void item_over(struct harvest *h, struct item *it)
 {
 	it->state = ITEM_OVER;
@@ -364,7 +350,7 @@ bool harvest_next(struct harvest *h, int64_t now_ns, struct source_trace *out)
 		it->state = ITEM_OUT;
 		h->backs.waiting--;
 		h->backs.out++;
-		if (stat_item(it, &out->file))
+		if (watch_stat(&out->file, it->path, it->tries))
 			return true;
 		item_bad(h, it, "it was removed by somebody else");
 	}

@@ -218,7 +218,7 @@ static void list_kept(DIR *d, mode_t type, struct str side_suffix, struct kept_f
 		k = vec_push(files);
 		if (k == NULL)
 			return;
-		*k = (struct kept){ mem_dup_text(ent->d_name), st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec,
+		*k = (struct kept){ mem_dup_text(ent->d_name), file_mtime_ns(&st),
 			(uint64_t)st.st_size };
 	}
 }

@@ -13,6 +13,7 @@
 #include "agent/keep.h"
 #include "agent/worker.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/crash.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -492,11 +493,6 @@ static void grant_orders(struct kineto *k, int64_t now_ns, int64_t wall_ns)
 
 /* ---- is it there */
 
-static int64_t mtime_of(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
-}
-
 static bool tmp_path(const struct capture *w, char out[PATH_MAX])
 {
 	return snprintf(out, PATH_MAX, "%s.tmp", w->path) < PATH_MAX;
@@ -516,7 +512,7 @@ static enum kineto_end judge_missing(const struct kineto *k, const struct captur
 		return KINETO_UNWRITTEN;
 	if (st.st_size == 0)
 		return KINETO_CANCELLED;
-	*wait = clock_wall_ns() - mtime_of(&st) < growing_ns;
+	*wait = clock_wall_ns() - file_mtime_ns(&st) < growing_ns;
 	return KINETO_UNFINISHED;
 }
 
@@ -626,10 +622,7 @@ static bool stat_file(const struct capture *w, struct watch_file *out)
 	if (lstat(w->path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != w->uid)
 		return false;
 	memcpy(out->path, w->path, sizeof(out->path));
-	out->dev = st.st_dev;
-	out->ino = st.st_ino;
-	out->size = st.st_size;
-	out->mtime_ns = mtime_of(&st);
+	watch_take_stat(out, &st);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 #include "agent/vllm_decode.h"
 #include "base/clock.h"
 #include "base/crash.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/rand.h"
@@ -247,11 +248,6 @@ static void name_worker(struct trace *t, bool several)
 		snprintf(t->worker, sizeof(t->worker), "%s%s%.*s", ours, ours[0] == '\0' ? "" : ".", STR_ARG(rank));
 }
 
-static int64_t mtime_of(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
-}
-
 static void add_trace(struct vllm *v, struct server *s, const char *path, bool several)
 {
 	struct trace **place = vec_push(&v->traces), *t;
@@ -262,7 +258,7 @@ static void add_trace(struct vllm *v, struct server *s, const char *path, bool s
 	t = *place = mem_get(sizeof(*t));
 	t->key = ++v->next_key;
 	t->server = s;
-	t->late = lstat(path, &st) == 0 && mtime_of(&st) + VLLM_TICK_NS < s->started_ns;
+	t->late = lstat(path, &st) == 0 && file_mtime_ns(&st) + VLLM_TICK_NS < s->started_ns;
 	must(str_copy_to(str_of(path), t->path, sizeof(t->path)));
 	name_worker(t, several);
 	s->left++;
@@ -524,21 +520,6 @@ static void end_trace(struct vllm *v, struct trace *t, enum vllm_end end, const 
 	end_part(v, s, end, now_ns);
 }
 
-static bool stat_trace(const struct trace *t, struct watch_file *out)
-{
-	struct stat st;
-
-	*out = (struct watch_file){ .tries = t->tries };
-	if (lstat(t->path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	memcpy(out->path, t->path, sizeof(out->path));
-	out->dev = st.st_dev;
-	out->ino = st.st_ino;
-	out->size = st.st_size;
-	out->mtime_ns = mtime_of(&st);
-	return true;
-}
-
 static struct trace *first_ready(const struct vllm *v, int64_t now_ns)
 {
 	struct trace *first = NULL;
@@ -559,7 +540,7 @@ static bool on_next(void *self, int64_t now_ns, struct source_trace *out)
 
 		*out = (struct source_trace){ .key = t->key, .service = str_of(c->service), .deploy = str_of(c->deploy),
 			.worker = str_of(t->worker), .order = t->late ? 0 : t->server->order };
-		if (stat_trace(t, &out->file)) {
+		if (watch_stat(&out->file, t->path, t->tries)) {
 			t->state = TRACE_OUT;
 			return true;
 		}

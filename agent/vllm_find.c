@@ -9,6 +9,7 @@
 
 #include "agent/watch.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -54,14 +55,9 @@ static void keep(struct look *l, struct vllm_paths *paths)
 		str_copy_to(str_of(l->path), *place, sizeof(*place));
 }
 
-static int64_t mtime_of(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
-}
-
 static void sign(struct look *l, const char *name, const struct stat *st)
 {
-	const int64_t facts[] = { (int64_t)st->st_ino, (int64_t)st->st_size, mtime_of(st) };
+	const int64_t facts[] = { (int64_t)st->st_ino, (int64_t)st->st_size, file_mtime_ns(st) };
 
 	/* a sum, so that the order of names in the folder is all one */
 	l->out->signature += hash64(name, str_of(name).n, hash64(facts, sizeof(facts), 1)) | 1;
@@ -89,7 +85,7 @@ static bool visit(struct look *l, int dir_fd, const char *name, unsigned depth)
 			look_into(l, fd, depth + 1);
 		return false;
 	}
-	if (!S_ISREG(st.st_mode) || mtime_of(&st) + VLLM_TICK_NS < l->since_ns)
+	if (!S_ISREG(st.st_mode) || file_mtime_ns(&st) + VLLM_TICK_NS < l->since_ns)
 		return false;
 	sign(l, name, &st);
 	if (is_trace(name))

@@ -12,6 +12,7 @@
 #include "agent/keep.h"
 #include "agent/marker.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/crash.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -71,11 +72,6 @@ static bool join_path(const struct watch *w, size_t folder, const char *name, ch
 	return snprintf(out, PATH_MAX, "%s/%s", w->conf[folder].dir, name) < PATH_MAX;
 }
 
-static int64_t mtime_of(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
-}
-
 /* Takes over what the file is now; false when it is gone or no plain file any more. *changed: since the last look. */
 static bool item_stat(const struct watch *w, struct item *it, bool *changed)
 {
@@ -85,11 +81,11 @@ static bool item_stat(const struct watch *w, struct item *it, bool *changed)
 	if (!join_path(w, it->folder, it->name, path) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
 	*changed = st.st_dev != it->dev || st.st_ino != it->ino || st.st_size != it->size ||
-		   mtime_of(&st) != it->mtime_ns;
+		   file_mtime_ns(&st) != it->mtime_ns;
 	it->dev = st.st_dev;
 	it->ino = st.st_ino;
 	it->size = st.st_size;
-	it->mtime_ns = mtime_of(&st);
+	it->mtime_ns = file_mtime_ns(&st);
 	return true;
 }
 
@@ -158,7 +154,7 @@ static void remove_orphan(const struct watch *w, size_t folder, const char *side
 	struct stat st;
 
 	if (!join_path(w, folder, sidecar, path) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
-		now_wall_ns - mtime_of(&st) < orphan_ns)
+		now_wall_ns - file_mtime_ns(&st) < orphan_ns)
 		return;
 	path[strlen(path) - strlen(WATCH_SIDECAR)] = '\0';
 	if (lstat(path, &st) == 0 || errno != ENOENT)
@@ -392,12 +388,31 @@ bool watch_idle(const struct watch *w)
 	return w->scanned && w->items.n == 0 && !w->too_many;
 }
 
+void watch_take_stat(struct watch_file *out, const struct stat *st)
+{
+	out->dev = st->st_dev;
+	out->ino = st->st_ino;
+	out->size = st->st_size;
+	out->mtime_ns = file_mtime_ns(st);
+}
+
+bool watch_stat(struct watch_file *out, const char *path, unsigned tries)
+{
+	struct stat st;
+
+	*out = (struct watch_file){ .tries = tries };
+	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || !str_copy_to(str_of(path), out->path, sizeof(out->path)))
+		return false;
+	watch_take_stat(out, &st);
+	return true;
+}
+
 bool watch_same(const struct watch_file *f)
 {
 	struct stat st;
 
 	return lstat(f->path, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino && st.st_size == f->size &&
-	       mtime_of(&st) == f->mtime_ns;
+	       file_mtime_ns(&st) == f->mtime_ns;
 }
 
 static struct item *item_of(struct watch *w, const struct watch_file *f)

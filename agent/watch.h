@@ -32,6 +32,8 @@ struct watch_folder {
 	int64_t stable_ns;    /* unchanged for so long: finished */
 };
 
+struct stat;
+
 struct watch_file {
 	char path[PATH_MAX];
 	size_t folder;
@@ -63,6 +65,10 @@ int64_t watch_wake_ns(const struct watch *w, bool busy);
 bool watch_next(struct watch *w, int64_t now_ns, struct watch_file *out); /* false: none is finished now */
 bool watch_idle(const struct watch *w); /* a rescan was done and no file waits or is out */
 
+/* The file at path as a source hands it out; false where there is no regular file (a link is none) or the path is too long. */
+bool watch_stat(struct watch_file *out, const char *path, unsigned tries);
+/* The same of a stat that the caller made. */
+void watch_take_stat(struct watch_file *out, const struct stat *st);
 /* Is the file still the one that was handed out: same inode, size and mtime? */
 bool watch_same(const struct watch_file *f);
 

@@ -129,10 +129,7 @@ int xla_folder_take(struct xla_folder *f, const char *name, uid_t uid, int64_t m
 		return rc;
 	if (snprintf(out->path, sizeof(out->path), "/proc/self/fd/%d/%s", f->fd, name) >= (int)sizeof(out->path))
 		return err_set(e, E_LIMIT, "%s: name too long", name);
-	out->dev = st.st_dev;
-	out->ino = st.st_ino;
-	out->size = st.st_size;
-	out->mtime_ns = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+	watch_take_stat(out, &st);
 	return OK;
 }
 

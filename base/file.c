@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 /* Takes fd. */
 static int keep_regular(int fd, const char *path, struct err *e)
 {
@@ -263,4 +265,9 @@ int file_lock(const char *path, int *fd, struct err *e)
 bool file_exists(const char *path)
 {
 	return access(path, F_OK) == 0;
+}
+
+int64_t file_mtime_ns(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
 }

@@ -11,6 +11,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+struct stat;
+
 /* The whole file into b (which has the ceiling); E_LIMIT names the file when it is larger. */
 int file_read_all(const char *path, struct buf *b, struct err *e) MUST_USE;
 
@@ -44,5 +46,6 @@ int file_free_bytes(const char *dir, uint64_t *bytes, struct err *e) MUST_USE;
 int file_lock(const char *path, int *fd, struct err *e) MUST_USE;
 
 bool file_exists(const char *path);
+int64_t file_mtime_ns(const struct stat *st); /* wall */
 
 #endif

@@ -23,7 +23,7 @@ void input_raw_open_fd(struct input_raw *raw, int fd, const char *name)
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	raw->size = (uint64_t)st.st_size;
-	raw->mtime_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+	raw->mtime_ns = file_mtime_ns(&st);
 }
 
 static int open_any(const char *path, struct err *e)

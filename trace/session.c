@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/tree.h"
@@ -18,7 +19,7 @@ enum { SESSION_FILES_MAX = 10000, DEPTH_MAX = 3, NAMES_MAX = 1000 };
 static void take_file(struct session *s, struct str name, const struct stat *st)
 {
 	bool full = st->st_size > 0, compiled = str_has_suffix(name, STR(".neff"));
-	int64_t mtime_ns = st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
+	int64_t mtime_ns = file_mtime_ns(st);
 
 	if (compiled)
 		s->n_neff += full;

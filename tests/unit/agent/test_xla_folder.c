@@ -175,7 +175,7 @@ END_TEST
 
 START_TEST(no_link_leads_out_of_anothers_root)
 {
-	char dir[PATH_MAX];
+	char dir[PATH_MAX + 8];
 
 	ck_assert_int_eq(mkdir(folder_path("root"), 0755), 0);
 	ck_assert_int_eq(mkdir(folder_path("root/tmp"), 0755), 0);
