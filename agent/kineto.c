@@ -43,7 +43,8 @@ static const struct {
 		"/tmp/libkineto_activities_PID.json, and whether the folder is writable for the job; with "
 		"capture.iterations the job may not have reached one in kineto.timeout" },
 	[KINETO_UNFINISHED] = { "unfinished", "writing stopped half-way: is the job's disk full" },
-	[KINETO_DIED] = { "died", "the process ended before its window did" },
+	[KINETO_DIED] = { "died", "the process ended before its window did; if it crashed at its end, let it begin a "
+		"profile of its own there, as doc/capture.md shows" },
 	[KINETO_FOREIGN] = { "foreign", "the trace belongs to another user than the process, and was left alone" },
 	[KINETO_BAD] = { "bad", "the trace cannot be read; it is in the agent's folder of bad traces" },
 };

@@ -1,5 +1,5 @@
 /* vllm.h — the source "vllm": windows of vLLM servers that were started with their profiler, by POST /start_profile and
- * /stop_profile (neuron.md 3.4: the supported way from outside).
+ * /stop_profile, the way from outside that vLLM itself offers.
  *
  *	IDLE ─ the plan's order ─→ WORKING ─ traces came ─→ READING ─ all are given back ─→ IDLE
  *	                           │   ↑                                                      ↑
