@@ -358,6 +358,17 @@ static int check_folders(const struct agent_conf *cf, const char *path, struct e
 	return OK;
 }
 
+/* "http://USER:PASSWORD@HOST": addresses are logged, so no secret may be in them. */
+static int check_no_user(const char *url, const char *path, const char *key, struct err *e)
+{
+	struct str rest = str_of(url);
+
+	(void)(str_drop_prefix(&rest, STR("http://")) || str_drop_prefix(&rest, STR("https://")));
+	rest = str_upto(rest, str_find_byte(rest, '/'));
+	return str_find_byte(rest, '@') == rest.n ? OK
+		: err_set(e, E_USAGE, "%s: %s: a user or password is in it; want http://HOST:PORT, and the token in token_file", path, key);
+}
+
 static bool is_url(struct str url)
 {
 	return (str_drop_prefix(&url, STR("http://")) || str_drop_prefix(&url, STR("https://"))) && url.n > 0 &&
@@ -368,7 +379,11 @@ static int check_vllm(const struct agent_conf *cf, const char *path, struct err 
 {
 	for (size_t i = 0; i < cf->vllm.servers.n; i++) {
 		const char *url = agent_conf_vllm(cf, i)->url;
+		char key[64];
 
+		snprintf(key, sizeof(key), "vllm.servers[%zu].url", i);
+		if (check_no_user(url, path, key, e) < 0)
+			return E_USAGE;
 		if (!is_url(str_of(url)))
 			return err_set(e, E_USAGE, "%s: vllm.servers[%zu].url: \"%s\", want http://HOST:PORT or "
 				"https://HOST:PORT and nothing behind it", path, i, url);
@@ -393,6 +408,8 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 	struct plan_settings plan;
 	int64_t ratio;
 
+	if (check_no_user(cf->server, path, "server", e) < 0)
+		return E_USAGE;
 	if (!str_has_prefix(server, STR("http://")) && !str_has_prefix(server, STR("https://")))
 		return err_set(e, E_USAGE, "%s: server: \"%s\", want http://HOST:PORT or https://HOST:PORT", path,
 			cf->server);

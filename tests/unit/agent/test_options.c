@@ -149,6 +149,26 @@ START_TEST(a_mistake_names_file_line_and_key)
 }
 END_TEST
 
+/* Addresses are logged, and stand in the journal of what was started. */
+START_TEST(a_password_in_an_address_is_refused_and_not_repeated)
+{
+	static const char *const cases[][2] = {
+		{ "server: https://me:secret@h:1/x\nwatch:\n  - dir: /t\n", "server" },
+		{ "vllm:\n  servers:\n    - url: http://me:secret@h:1\n      dir: /t\n", "vllm.servers[0].url" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct agent_conf cf;
+		struct err e = { 0 };
+
+		ck_assert_int_eq(load(cases[i][0], NULL, &cf, &e), E_USAGE);
+		ck_assert_ptr_nonnull(strstr(e.text, cases[i][1]));
+		ck_assert_ptr_nonnull(strstr(e.text, "token_file"));
+		ck_assert_ptr_null(strstr(e.text, "secret"));
+	}
+}
+END_TEST
+
 START_TEST(rules_for_names_are_read_with_the_configuration)
 {
 	struct agent_conf cf;
@@ -199,6 +219,7 @@ Suite *suite_options(void)
 	tcase_add_test(tc, servers_of_vllm_need_no_folder_to_watch);
 	tcase_add_test(tc, commands_need_no_folder_to_watch);
 	tcase_add_test(tc, a_mistake_names_file_line_and_key);
+	tcase_add_test(tc, a_password_in_an_address_is_refused_and_not_repeated);
 	tcase_add_test(tc, rules_for_names_are_read_with_the_configuration);
 	tcase_add_test(tc, what_is_printed_reads_back_the_same);
 	suite_add_tcase(s, tc);
