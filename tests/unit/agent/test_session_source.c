@@ -190,6 +190,37 @@ START_TEST(done_sessions_can_be_kept_the_last_ones_only)
 }
 END_TEST
 
+static bool is_stuck(void)
+{
+	for (int i = 0; i < 3000 && source.type->stuck(source.self) == 0; i++) {
+		source.type->look(source.self, now_ns, clock_wall_ns());
+		clock_sleep_ns(2 * NS_PER_MS);
+	}
+	return source.type->stuck(source.self) > 0;
+}
+
+/* Whoever may write there changes the way to a session after it was found; 0: done ones are removed, 1: moved. */
+START_TEST(what_a_link_leads_to_is_neither_removed_nor_moved)
+{
+	const char *last = strrchr(SESSION, '/') + 1;
+	char other[64];
+
+	watch.done = _i == 0 ? DONE_REMOVE : DONE_MOVE;
+	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM);
+	open_source();
+	pass(10);
+	ck_assert(get_trace());
+	snprintf(other, sizeof(other), "elsewhere/%s", last);
+	session_make(other, HOLDS_INFO);
+	ck_assert_int_eq(rename(folder_path("in/i-01_pid_77"), folder_path("in/moved")), 0);
+	ck_assert_int_eq(symlink(folder_path("elsewhere"), folder_path("in/i-01_pid_77")), 0);
+	back(SOURCE_KEPT);
+	ck_assert(is_stuck());
+	ck_assert(folder_has(other));
+	ck_assert(!folder_has("in/done"));
+}
+END_TEST
+
 START_TEST(without_a_decoder_it_stays_and_is_tried_again)
 {
 	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM);
@@ -334,6 +365,7 @@ Suite *suite_session_source(void)
 	tcase_add_test(tc, one_that_appears_later_is_found_by_a_rescan);
 	tcase_add_test(tc, one_without_trace_info_is_waited_for_longer_and_put_aside);
 	tcase_add_test(tc, done_sessions_can_be_kept_the_last_ones_only);
+	tcase_add_loop_test(tc, what_a_link_leads_to_is_neither_removed_nor_moved, 0, 2);
 	tcase_add_test(tc, without_a_decoder_it_stays_and_is_tried_again);
 	tcase_add_test(tc, a_decoder_that_fails_puts_it_aside_and_the_next_one_works);
 	tcase_add_test(tc, a_trace_that_cannot_be_read_puts_its_session_aside);
