@@ -95,7 +95,7 @@ struct look {
 	struct err err;
 	struct arena arena;
 	struct window window;
-	int64_t began_ns; /* mono */
+	int64_t began_ns, took_ns; /* mono */
 	uint64_t met[SYSFS_TROUBLES];
 	size_t files;
 	/* while it walks */
@@ -237,6 +237,7 @@ static void look_run(struct errand *er, struct thread *t)
 	l->met[SYSFS_CUT] = w.cut;
 	l->met[SYSFS_ODD] = w.odd;
 	l->memory->at_ns = l->rc == OK ? l->began_ns : 0;
+	l->took_ns = clock_mono_ns() - l->began_ns; /* here: the loop's now may be older than the look's begin */
 	if (l->rc == OK && !arena_full(&l->memory->arena))
 		return;
 	memory_fini(l->memory); /* other devices perhaps: afresh */
@@ -302,7 +303,7 @@ static void push(struct sysfs *s, struct look *l, int64_t now_ns, int64_t wall_n
 
 static void take(struct sysfs *s, struct look *l, int64_t now_ns, int64_t wall_ns)
 {
-	uint64_t took = (uint64_t)(now_ns - l->began_ns);
+	uint64_t took = (uint64_t)l->took_ns;
 
 	s->out = false;
 	s->looks++;
