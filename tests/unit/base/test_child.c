@@ -499,16 +499,36 @@ START_TEST(a_child_that_runs_on_is_read_and_closed_by_its_owner)
 }
 END_TEST
 
-/* exec: a shell that is about to start a command may lose a SIGINT. */
+/* The process runs this program now. */
+static void wait_for_program(long pid, const char *program)
+{
+	struct buf b;
+	char path[64];
+	bool there = false;
+
+	snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
+	buf_init(&b, 64);
+	for (int tries = 0; tries < 1000 && !there; tries++) {
+		buf_reset(&b);
+		there = file_read_all(path, &b, NULL) == OK && str_eq(str_trim(buf_view(&b)), str_of(program));
+		if (!there)
+			clock_sleep_ns(5 * NS_PER_MS);
+	}
+	buf_fini(&b);
+	ck_assert_msg(there, "process %ld never became %s", pid, program);
+}
+
+/* A shell that is about to start a command may lose a SIGINT: it is sent when there is no shell any more. */
 START_TEST(a_signal_reaches_the_whole_group_and_the_end_is_told_as_often_as_asked)
 {
-	const char *const argv[] = { "sh", "-c", "sleep 1000 & echo $! > grandchild; exec sleep 1001", NULL };
+	const char *const argv[] = { "sh", "-c", "sleep 1000 & echo $! > grandchild; echo $$ > pid; exec sleep 1001", NULL };
 	struct child_end end = { 0 };
 	struct child *c;
 	long grandchild;
 
 	ck_assert_int_eq(child_start(&c, &(struct child_settings){ .argv = argv, .dir = dir }, NULL), OK);
 	grandchild = number_in("grandchild");
+	wait_for_program(number_in("pid"), "sleep");
 	child_signal(c, SIGINT);
 	for (int tries = 0; tries < 2000 && !child_ended(c, &end); tries++)
 		clock_sleep_ns(5 * NS_PER_MS);

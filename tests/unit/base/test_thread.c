@@ -3,6 +3,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -41,20 +42,29 @@ START_TEST(a_thread_has_a_name_blocks_signals_and_can_be_woken)
 }
 END_TEST
 
+struct nap {
+	bool stopped;
+	atomic_bool over;
+};
+
 static void nap(struct thread *t, void *arg)
 {
-	*(bool *)arg = thread_sleep(t, 2 * NS_PER_MS);
+	struct nap *n = arg;
+
+	n->stopped = thread_sleep(t, 2 * NS_PER_MS);
+	atomic_store(&n->over, true);
 }
 
 START_TEST(a_sleep_that_is_not_stopped_ends_by_itself)
 {
-	bool stopped = true;
+	struct nap n = { .stopped = true };
 	struct thread *t;
 
-	ck_assert_int_eq(thread_start(&t, "nap", nap, &stopped, NULL), OK);
-	clock_sleep_ns(50 * NS_PER_MS);
+	ck_assert_int_eq(thread_start(&t, "nap", nap, &n, NULL), OK);
+	while (!atomic_load(&n.over))
+		clock_sleep_ns(NS_PER_MS);
 	thread_join(t);
-	ck_assert(!stopped);
+	ck_assert(!n.stopped);
 	thread_join(NULL);
 }
 END_TEST
