@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -570,36 +571,42 @@ static void busy_with_the_heap(struct thread *t, void *arg)
 		mem_free(mem_get(100));
 }
 
+struct starter {
+	unsigned good;
+	atomic_bool over;
+};
+
 static void start_many(struct thread *t, void *arg)
 {
-	unsigned *good = arg;
+	struct starter *s = arg;
 
 	(void)t;
 	for (int i = 0; i < 40; i++) {
 		struct ran r;
 
 		run(&r, "echo $PPID");
-		*good += r.end.exited && r.end.status == 0 && r.out.n > 2;
+		s->good += r.end.exited && r.end.status == 0 && r.out.n > 2;
 		ran_fini(&r);
 	}
+	atomic_store(&s->over, true);
 }
 
 START_TEST(several_threads_start_children_at_once)
 {
 	struct thread *busy[2], *t[3];
-	unsigned good[COUNT(t)] = { 0 };
+	struct starter starters[COUNT(t)] = { 0 };
 	int fd = open("/dev/null", O_RDONLY), after;
 
 	close(fd);
 	for (size_t i = 0; i < COUNT(busy); i++)
 		ck_assert_int_eq(thread_start(&busy[i], "busy", busy_with_the_heap, NULL, NULL), OK);
 	for (size_t i = 0; i < COUNT(t); i++)
-		ck_assert_int_eq(thread_start(&t[i], "starter", start_many, &good[i], NULL), OK);
+		ck_assert_int_eq(thread_start(&t[i], "starter", start_many, &starters[i], NULL), OK);
 	for (size_t i = 0; i < COUNT(t); i++) {
-		while (good[i] < 40 && is_alive(getpid()))
+		while (!atomic_load(&starters[i].over))
 			clock_sleep_ns(5 * NS_PER_MS);
 		thread_join(t[i]);
-		ck_assert_uint_eq(good[i], 40);
+		ck_assert_uint_eq(starters[i].good, 40);
 	}
 	for (size_t i = 0; i < COUNT(busy); i++)
 		thread_join(busy[i]);
