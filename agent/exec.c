@@ -311,7 +311,7 @@ static void run_back(struct exec *x, struct exec_run *r, int64_t now_ns)
 		}
 		break;
 	case EXEC_CLEANING: run_drop(x, r); break;
-	case EXEC_READING: must(!"it was not out");
+	case EXEC_READING: must(false && "it was not out");
 	}
 }
 

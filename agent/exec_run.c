@@ -302,7 +302,7 @@ static void run_phase(struct errand *er, struct thread *t)
 	case EXEC_COMMAND: run_command(r, t); break;
 	case EXEC_HARVEST: harvest(r, t); break;
 	case EXEC_CLEANING: clean(r); break;
-	case EXEC_READING: must(!"nothing to wait for while traces are read");
+	case EXEC_READING: must(false && "nothing to wait for while traces are read");
 	}
 }
 

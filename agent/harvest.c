@@ -412,7 +412,7 @@ void harvest_back(struct harvest *h, uint64_t key, const struct source_result *r
 		h->backs.out--;
 		h->backs.waiting++;
 		break;
-	case SOURCE_ENDS: must(!"no end of a trace");
+	case SOURCE_ENDS: must(false && "no end of a trace");
 	}
 }
 

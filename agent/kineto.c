@@ -220,7 +220,7 @@ static struct capture *find(const struct kineto *k, uint64_t key)
 	vec_each(w, &k->captures)
 		if ((*w)->key == key)
 			return *w;
-	must(!"a window that nobody has");
+	must(false && "a window that nobody has");
 	return NULL;
 }
 
@@ -446,7 +446,7 @@ static void take_notes(struct kineto *k, int64_t now_ns, int64_t wall_ns)
 		case KINETO_NOTE_GRANT:
 		case KINETO_NOTE_REVOKE:
 		case KINETO_NOTE_OVER:
-		case KINETO_NOTE_SOCKET: must(!"a note of our own came back");
+		case KINETO_NOTE_SOCKET: must(false && "a note of our own came back");
 		}
 }
 
@@ -714,7 +714,7 @@ static void on_back(void *self, uint64_t key, const struct source_result *r, int
 		put_aside(k, w);
 		break;
 	case SOURCE_AGAIN: come_again(w, now_ns + r->delay_ns); return;
-	case SOURCE_ENDS: must(!"no end of a trace");
+	case SOURCE_ENDS: must(false && "no end of a trace");
 	}
 	drop(k, w);
 }

@@ -554,7 +554,7 @@ static struct trace *take_back(const struct vllm *v, uint64_t key)
 	vec_each(t, &v->traces)
 		if ((*t)->key == key && (*t)->state == TRACE_OUT)
 			return *t;
-	must(!"a trace that nobody has");
+	must(false && "a trace that nobody has");
 	return NULL;
 }
 

@@ -104,7 +104,7 @@ static void on_back(void *self, uint64_t key, const struct source_result *r, int
 		else
 			watch_again(s->watch, &s->out, now_ns, r->delay_ns);
 		break;
-	case SOURCE_ENDS: must(!"no end of a trace");
+	case SOURCE_ENDS: must(false && "no end of a trace");
 	}
 	if (rc < 0)
 		say_stuck(s, &e);

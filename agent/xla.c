@@ -480,7 +480,7 @@ static struct window_call *take_back(struct xla *x, uint64_t key)
 	vec_each(w, &x->windows)
 		if ((*w)->key == key && (*w)->state == WINDOW_OUT)
 			return *w;
-	must(!"a window that nobody has");
+	must(false && "a window that nobody has");
 	return NULL;
 }
 
@@ -517,7 +517,7 @@ static void on_back(void *self, uint64_t key, const struct source_result *r, int
 		w->tries++;
 		w->due_ns = now_ns + r->delay_ns;
 		break;
-	case SOURCE_ENDS: must(!"an end");
+	case SOURCE_ENDS: must(false && "an end");
 	}
 }
 

@@ -389,12 +389,12 @@ pid_t xla_scan_elsewhere(const struct xla_scan *s)
 	return s->elsewhere;
 }
 
-struct xla_scan *xla_scan_new(const char *proc, const char *const *sections, size_t n_sections, bool environ)
+struct xla_scan *xla_scan_new(const char *proc, const char *const *sections, size_t n_sections, bool with_environ)
 {
 	struct xla_scan *s = mem_get(sizeof(*s));
 
 	s->proc = mem_dup_text(proc);
-	s->environ = environ;
+	s->environ = with_environ;
 	s->listeners.cap = LISTENERS_MAX;
 	s->jobs.cap = XLA_JOBS_MAX;
 	s->n_sections = n_sections;

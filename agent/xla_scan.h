@@ -37,8 +37,8 @@ VEC(xla_jobs, struct xla_job);
 
 struct xla_scan;
 
-/* sections: the configured addresses; borrowed. environ: look into environments, too. proc: "/proc", or a test's. */
-struct xla_scan *xla_scan_new(const char *proc, const char *const *sections, size_t n_sections, bool environ);
+/* sections: the configured addresses; borrowed. with_environ: look into environments, too. proc: "/proc", or a test's. */
+struct xla_scan *xla_scan_new(const char *proc, const char *const *sections, size_t n_sections, bool with_environ);
 void xla_scan_free(struct xla_scan *s);
 
 /* True when the jobs are other ones than before. */
