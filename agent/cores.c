@@ -1,6 +1,8 @@
 #include "agent/cores.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/errand.h"
@@ -153,14 +155,18 @@ struct cores {
 	struct cores_table table;
 };
 
+/* Nothing of our own environment goes along, which may hold a token. */
 static void ask(struct errand *er, struct thread *t)
 {
 	struct question *q = (struct question *)er;
-	const char *const argv[] = { q->program, "-j", NULL };
-	const struct child_settings s = { .argv = argv, .nice = CHILD_NICE };
+	const char *const argv[] = { q->program, "-j", NULL }, *path = getenv("PATH");
+	char path_set[PATH_MAX];
+	const char *const env[] = { path_set, "LANG=C.UTF-8", NULL };
+	const struct child_settings s = { .argv = argv, .env = env, .nice = CHILD_NICE };
 	struct child_end end;
 	struct buf b;
 
+	snprintf(path_set, sizeof(path_set), "PATH=%s", path == NULL ? "/usr/bin:/bin" : path);
 	buf_init(&b, OUTPUT_MAX);
 	q->rc = child_run(&s, limit_ns, t, &b, NULL, &end, &q->err);
 	if (q->rc == OK && end.timed_out)

@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -302,11 +303,12 @@ START_TEST(neuron_ls_is_asked_for_a_worker_that_holds_a_device_and_rarely)
 	struct identities *ids;
 	char script[6000], program[PATH_MAX];
 
-	snprintf(script, sizeof(script), "#!/bin/sh\n[ \"$*\" = -j ] || exit 2\necho x >> %s/asked\nexec echo '%s'\n", folder, two_devices);
+	snprintf(script, sizeof(script), "#!/bin/sh\n[ \"$*\" = -j ] && [ -z \"$TRAINSPOTTER_TOKEN\" ] || exit 2\necho x >> %s/asked\nexec echo '%s'\n", folder, two_devices);
 	write_program(script);
 	snprintf(program, sizeof(program), "%s", folder_path("neuron-ls"));
 	cf.neuron_ls = program;
 	cf.neuron_ls_every_ns = 10 * NS_PER_MIN;
+	ck_assert_int_eq(setenv("TRAINSPOTTER_TOKEN", "a secret", 1), 0);
 	ids = identities_new(&cf);
 	identities_read(ids, &id, &w, &(struct identity_section){ "", "", "" }, NS_PER_S);
 	ck_assert_int_eq(identities_fd(ids), -1); /* no device, no question */
@@ -335,6 +337,7 @@ START_TEST(neuron_ls_is_asked_for_a_worker_that_holds_a_device_and_rarely)
 	ck_assert_str_eq(id.devices, "0");
 	ck_assert_str_eq(id.cores, ""); /* another process holds the device, too */
 	identities_free(ids);
+	unsetenv("TRAINSPOTTER_TOKEN");
 }
 END_TEST
 
