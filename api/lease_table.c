@@ -335,8 +335,10 @@ static void lease_end(struct lease_table *t, struct str agent, const struct leas
 	struct held h = { .texts = NULL };
 
 	for (size_t i = 0; i < t->leases.n; i++) {
-		if (!str_eq(t->leases.v[i].l.id, end->lease) || !str_eq(t->leases.v[i].l.agent, agent))
+		if (!str_eq(t->leases.v[i].l.id, end->lease))
 			continue;
+		if (!str_eq(t->leases.v[i].l.agent, agent))
+			return; /* another's: only that one knows */
 		h = lease_remove(t, i, now_ns, r);
 		known.capture = h.l.capture;
 		if (end->taken)

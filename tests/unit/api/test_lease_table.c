@@ -98,6 +98,16 @@ static void end_lease(unsigned agent, bool taken, const char *word)
 	arena_fini(&keep);
 }
 
+static struct capture ask_for(const char *service, int64_t join_ns, int expect, struct err *e)
+{
+	struct capture c = { .id = STR("cccccccccccccccccccccccccccccccc"), .service = str_of(service), .join_ns = join_ns,
+		.duration_ns = 500 * NS_PER_MS, .reason = STR("test") };
+
+	lease_round_reset(&rnd);
+	ck_assert_msg(lease_table_ask(table, &c, now_ns, &rnd, e) == expect, "%s", e->text);
+	return c;
+}
+
 START_TEST(a_worker_that_wants_one_gets_a_lease_and_hears_of_it_again)
 {
 	struct lease first, again;
@@ -150,6 +160,27 @@ START_TEST(another_agent_cannot_end_a_lease)
 	poll_with(2, &w, 1, &ended, 1);
 	ck_assert_uint_eq(lease_table_counts(table).leases, 1);
 	mem_free((void *)(uintptr_t)ended.lease.p);
+}
+END_TEST
+
+START_TEST(another_agent_cannot_say_what_came_of_a_capture)
+{
+	struct lease_worker w = worker("0", false, 0);
+	struct lease_ended ended = { .taken = true, .end = STR("taken") };
+	char lease[CAPTURE_ID + 1], capture[CAPTURE_ID + 1];
+	struct err e = { 0 };
+
+	poll_one(1, false, 0);
+	ask_for("llm", 0, OK, &e);
+	ck_assert_uint_eq(poll_one(1, false, 0), 1);
+	ck_assert(str_copy_to(told_to(1).id, lease, sizeof(lease)));
+	ck_assert(str_copy_to(told_to(1).capture, capture, sizeof(capture)));
+	ended.lease = str_of(lease);
+	ended.capture = str_of(capture);
+	poll_with(2, &w, 1, &ended, 1);
+	ck_assert_uint_eq(lease_table_counts(table).open_captures, 1);
+	end_lease(1, false, "refused");
+	ck_assert_int_eq(rnd.changes.targets.v[0].target.state, TARGET_FAILED);
 }
 END_TEST
 
@@ -382,16 +413,6 @@ START_TEST(services_that_come_and_go_do_not_fill_the_table)
 END_TEST
 
 /* ---- captures */
-
-static struct capture ask_for(const char *service, int64_t join_ns, int expect, struct err *e)
-{
-	struct capture c = { .id = STR("cccccccccccccccccccccccccccccccc"), .service = str_of(service), .join_ns = join_ns,
-		.duration_ns = 500 * NS_PER_MS, .reason = STR("test") };
-
-	lease_round_reset(&rnd);
-	ck_assert_msg(lease_table_ask(table, &c, now_ns, &rnd, e) == expect, "%s", e->text);
-	return c;
-}
 
 START_TEST(what_was_asked_for_goes_first_without_wanting_and_says_what_came_of_it)
 {
@@ -723,6 +744,7 @@ Suite *suite_lease_table(void)
 	tcase_add_test(tc, a_worker_that_wants_one_gets_a_lease_and_hears_of_it_again);
 	tcase_add_test(tc, a_lease_ends_when_the_agent_says_so_and_saying_it_twice_does_no_harm);
 	tcase_add_test(tc, another_agent_cannot_end_a_lease);
+	tcase_add_test(tc, another_agent_cannot_say_what_came_of_a_capture);
 	tcase_add_test(tc, a_lease_that_nobody_ends_runs_out_a_minute_after_its_window_s_end);
 	tcase_add_test(tc, no_more_of_a_service_than_its_limit);
 	tcase_add_test(tc, no_more_of_the_fleet_than_its_share_but_one_always);
