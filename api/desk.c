@@ -271,6 +271,14 @@ static int desk_do(struct desk *d, job_run *run, job_run *answer, void *arg, str
 	return send_job(d, &job, e);
 }
 
+/* What changes nothing durable: others' changes that cannot be written are no matter to it. */
+static int desk_look(struct desk *d, job_run *run, job_run *answer, void *arg, struct arena *a, struct err *e)
+{
+	struct job job = { .run = run, .answer = answer, .regardless = true, .arg = arg, .arena = a };
+
+	return send_job(d, &job, e);
+}
+
 /* ---- a poll */
 
 struct poll_job {
@@ -397,7 +405,7 @@ int desk_pause(struct desk *d, bool paused, struct str reason, struct arena *a, 
 
 int desk_policy(struct desk *d, struct arena *a, struct capture_policy *out, struct err *e)
 {
-	return desk_do(d, run_nothing, answer_policy, out, a, e);
+	return desk_look(d, run_nothing, answer_policy, out, a, e);
 }
 
 static int run_set(struct desk *d, struct job *job, int64_t now_ns, struct err *e)
@@ -412,7 +420,7 @@ int desk_set(struct desk *d, const struct lease_limits *limits, struct err *e)
 {
 	struct lease_limits copy = *limits;
 
-	return desk_do(d, run_set, NULL, &copy, NULL, e);
+	return desk_look(d, run_set, NULL, &copy, NULL, e);
 }
 
 /* ---- what is shown */
@@ -429,7 +437,7 @@ static int run_agents(struct desk *d, struct job *job, int64_t now_ns, struct er
 
 int desk_agents(struct desk *d, struct desk_agents *q, struct arena *a, struct err *e)
 {
-	return desk_do(d, run_agents, NULL, q, a, e);
+	return desk_look(d, run_agents, NULL, q, a, e);
 }
 
 struct costs_job {
@@ -451,7 +459,7 @@ int desk_costs(struct desk *d, const struct str *services, size_t n, struct serv
 {
 	struct costs_job job = { services, n, out };
 
-	return desk_do(d, run_costs, NULL, &job, NULL, e);
+	return desk_look(d, run_costs, NULL, &job, NULL, e);
 }
 
 /* ---- life */

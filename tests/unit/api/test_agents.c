@@ -350,6 +350,24 @@ START_TEST(on_a_full_disk_agents_are_answered_without_new_leases)
 }
 END_TEST
 
+/* Nor does it matter to those who only look that what the table would write cannot be written. */
+START_TEST(on_a_full_disk_who_only_reads_is_answered)
+{
+	static const char *const paths[] = { "/api/v1/agents", "/api/v1/services", "/api/v1/capture/policy", "/api/v1/captures" };
+	struct err e = { 0 };
+
+	ck_assert_int_eq(poll_as('1', ",\"wants\":true", ""), 200);
+	ck_assert_uint_eq(leases(), 1);
+	ck_assert_int_eq(store_limit_pages(k.fleet.store, 1, &e), OK);
+	for (int status = 201; status == 201;)
+		status = ask_post_json(&k, "/api/v1/captures", "{\"hosts\":[\"trn-1\"],\"reason\":\"fill fill fill fill fill fill\"}");
+	ask_later_ns += NS_PER_HOUR / 2; /* lease and captures are over: there is something to write at every call */
+	for (size_t i = 0; i < COUNT(paths); i++)
+		ck_assert_msg(ask_get(&k, paths[i]) == 200, "%s: %s", paths[i], ask_detail(&k));
+	ck_assert_int_eq(store_limit_pages(k.fleet.store, 0, &e), OK);
+}
+END_TEST
+
 static const char sound[] =
 	"{\"host\":\"trn-1\",\"version\":\"0.1.0\",\"start_ns\":5,\"workers\":[{\"source\":\"kineto\",\"service\":\"llm\","
 	"\"worker\":\"0\",\"state\":\"capturing\",\"wants\":true,\"last_ns\":1793491200000000000,\"why\":\"due\",\"cost_ppm\":300,"
@@ -408,6 +426,7 @@ Suite *suite_agents(void)
 	tcase_add_test(tc, the_kill_switch_holds_over_a_restart_until_it_is_lifted);
 	tcase_add_test(tc, a_poll_of_any_bytes_is_taken_or_refused_and_does_no_harm);
 	tcase_add_test(tc, on_a_full_disk_agents_are_answered_without_new_leases);
+	tcase_add_test(tc, on_a_full_disk_who_only_reads_is_answered);
 	tcase_add_test(tc, what_could_not_be_made_durable_did_not_happen);
 	suite_add_tcase(s, tc);
 	return s;
