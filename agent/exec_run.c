@@ -278,7 +278,7 @@ static int keep(const struct exec_run *r, struct err *e)
 		return err_set(e, E_LIMIT, "%s: path too long", r->dir);
 	rc = keep_move(r->dir, dir, "", e);
 	if (rc == OK)
-		keep_trim_folders(dir, r->shared->keep);
+		keep_trim_folders(dir, r->shared->keep, NULL);
 	return rc;
 }
 

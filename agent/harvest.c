@@ -26,6 +26,7 @@ struct item {
 	const char *path;
 	enum item_state state;
 	bool is_device;
+	bool stays; /* it goes with its session's folder, or stays in it */
 	unsigned tries;
 	int64_t due_ns; /* mono */
 	struct label *labels, version;
@@ -231,8 +232,10 @@ static void take_trace_json(struct maker *m, const struct session *s)
 	if (!s->has_trace_json || snprintf(path, sizeof(path), "%s/trace.json", s->dir) >= PATH_MAX || !is_readable(m, path))
 		return;
 	it = item_add(m, path);
-	if (it != NULL)
-		name_item(m, it, s, "framework", STR(""));
+	if (it == NULL)
+		return;
+	it->stays = true;
+	name_item(m, it, s, "framework", STR(""));
 }
 
 static void take_session(struct maker *m, const struct session *s, size_t index)
@@ -374,6 +377,8 @@ static void remove_trace(const struct harvest *h, const struct item *it)
 	char held[PATH_MAX];
 	int fd;
 
+	if (it->stays)
+		return;
 	if (str_empty(h->top) || !str_has_prefix(str_of(it->path), h->top)) {
 		remove_files(it->path);
 		return;

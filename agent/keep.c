@@ -253,7 +253,24 @@ static bool remove_kept_folder(int dir_fd, const char *name)
 	return snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dir_fd, name) < PATH_MAX && tree_remove(path, NULL) == OK;
 }
 
-static size_t trim(const char *dir, mode_t type, const char *side_suffix, size_t max_files, uint64_t max_bytes)
+/* Leaves those that is_one says yes to. */
+static void choose(const char *dir, struct kept_files *files, bool (*is_one)(const char *path))
+{
+	size_t n = 0;
+
+	vec_each(k, files) {
+		char path[PATH_MAX];
+
+		if (snprintf(path, sizeof(path), "%s/%s", dir, k->name) < PATH_MAX && is_one(path))
+			files->v[n++] = *k;
+		else
+			mem_free(k->name);
+	}
+	files->n = n;
+}
+
+static size_t trim(const char *dir, mode_t type, const char *side_suffix, size_t max_files, uint64_t max_bytes,
+	bool (*is_one)(const char *path))
 {
 	struct kept_files files = VEC_INIT(TRIM_FILES_MAX);
 	int fd = open_folder(dir, NULL);
@@ -266,6 +283,8 @@ static size_t trim(const char *dir, mode_t type, const char *side_suffix, size_t
 		return 0;
 	}
 	list_kept(d, type, str_of(side_suffix), &files);
+	if (is_one != NULL)
+		choose(dir, &files, is_one);
 	if (files.n > 0)
 		qsort(files.v, files.n, sizeof(*files.v), by_age);
 	n = too_many(&files, max_files, max_bytes);
@@ -281,15 +300,15 @@ static size_t trim(const char *dir, mode_t type, const char *side_suffix, size_t
 
 size_t keep_trim(const char *dir, size_t max_files)
 {
-	return trim(dir, S_IFREG, "", max_files, UINT64_MAX);
+	return trim(dir, S_IFREG, "", max_files, UINT64_MAX, NULL);
 }
 
 size_t keep_trim_bytes(const char *dir, const char *side_suffix, size_t max_files, uint64_t max_bytes)
 {
-	return trim(dir, S_IFREG, side_suffix, max_files, max_bytes);
+	return trim(dir, S_IFREG, side_suffix, max_files, max_bytes, NULL);
 }
 
-size_t keep_trim_folders(const char *dir, size_t max_folders)
+size_t keep_trim_folders(const char *dir, size_t max_folders, bool (*is_one)(const char *path))
 {
-	return trim(dir, S_IFDIR, "", max_folders, UINT64_MAX);
+	return trim(dir, S_IFDIR, "", max_folders, UINT64_MAX, is_one);
 }

@@ -2,6 +2,7 @@
 #ifndef AGENT_KEEP_H
 #define AGENT_KEEP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,8 @@ int keep_copy(const char *from, const char *dir, const char *name, const char *s
 size_t keep_trim(const char *dir, size_t max_files);
 /* The same until they also have at most max_bytes in all. Side files are not counted and go with theirs. */
 size_t keep_trim_bytes(const char *dir, const char *side_suffix, size_t max_files, uint64_t max_bytes);
-/* As keep_trim, of the folders in it, by when they were last changed, with all that is in them. */
-size_t keep_trim_folders(const char *dir, size_t max_folders);
+/* As keep_trim, of the folders in it, by when they were last changed, with all that is in them. is_one: only of those, since others may
+ * keep theirs beside; NULL: of all. */
+size_t keep_trim_folders(const char *dir, size_t max_folders, bool (*is_one)(const char *path));
 
 #endif

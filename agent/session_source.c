@@ -112,7 +112,14 @@ static void folder_beside(const char *dir, const char *named, const char *name, 
 		snprintf(out, PATH_MAX, "%.*s/%s", PATH_MAX - 64, dir, name);
 }
 
-/* Into the folder for it, where the last ones stay. */
+static bool is_session(const char *path)
+{
+	struct session s;
+
+	return session_read(path, &s);
+}
+
+/* Into the folder for it, where the last ones stay. What else the folder holds is not ours. */
 static int put_aside(const struct folder_session *f, struct err *e)
 {
 	const struct watch_conf *wc = agent_conf_watch(f->from->conf, f->folder);
@@ -128,7 +135,7 @@ static int put_aside(const struct folder_session *f, struct err *e)
 		folder_beside(wc->dir, wc->bad_dir, "bad", to);
 	rc = keep_move(from, to, "", e);
 	if (rc == OK)
-		keep_trim_folders(to, keep > 0 ? (size_t)keep : 1);
+		keep_trim_folders(to, keep > 0 ? (size_t)keep : 1, is_session);
 	close(fd);
 	return rc;
 }
@@ -211,6 +218,13 @@ static void seen(struct session_source *s, size_t folder, const struct session *
 	}
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+	struct str rest = str_of(path);
+
+	return str_drop_prefix(&rest, str_of(folder)) && (str_empty(rest) || rest.p[0] == '/');
+}
+
 /* What was put aside, and the watched folder itself, are no sessions to take. */
 static bool is_ours(const struct watch_conf *wc, const char *dir)
 {
@@ -218,8 +232,7 @@ static bool is_ours(const struct watch_conf *wc, const char *dir)
 
 	folder_beside(wc->dir, wc->done_dir, "done", done);
 	folder_beside(wc->dir, wc->bad_dir, "bad", bad);
-	return strcmp(dir, wc->dir) == 0 || str_has_prefix(str_of(dir), str_of(done)) ||
-	       str_has_prefix(str_of(dir), str_of(bad));
+	return strcmp(dir, wc->dir) == 0 || is_below(dir, done) || is_below(dir, bad);
 }
 
 /* JSON of sessions that are gone: an earlier agent was ended between the two. */

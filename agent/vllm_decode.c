@@ -77,7 +77,7 @@ static int keep_session(const struct part *p, struct err *e)
 	snprintf(to, sizeof(to), "/proc/self/fd/%d/.kept", fd);
 	rc = keep_move(from, to, "", e);
 	if (rc == OK)
-		keep_trim_folders(to, p->from->keep);
+		keep_trim_folders(to, p->from->keep, NULL);
 	close(fd);
 	return rc;
 }

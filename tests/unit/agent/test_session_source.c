@@ -221,6 +221,49 @@ START_TEST(what_a_link_leads_to_is_neither_removed_nor_moved)
 }
 END_TEST
 
+START_TEST(what_else_is_in_the_folder_for_done_ones_stays)
+{
+	watch.done = DONE_MOVE;
+	ck_assert_int_eq(file_make_dirs(folder_path("in/done/archive"), 0700, NULL), OK);
+	folder_write("in/done/archive/notes.txt", STR("mine"));
+	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM);
+	open_source();
+	pass(8);
+	ck_assert(get_trace());
+	back(SOURCE_KEPT);
+	wait_until_gone(SESSION);
+	pass(1);
+	ck_assert(folder_has("in/done/1790/ntrace.pb"));
+	ck_assert(folder_has("in/done/archive/notes.txt"));
+}
+END_TEST
+
+START_TEST(a_session_that_is_moved_keeps_the_trace_that_was_taken_of_it)
+{
+	watch.done = DONE_MOVE;
+	decoder_behaves("fail");
+	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM | HOLDS_TRACE);
+	open_source();
+	pass(8);
+	ck_assert(get_trace());
+	ck_assert_ptr_nonnull(strstr(trace.file.path, "/trace.json"));
+	back(SOURCE_KEPT);
+	wait_until_gone(SESSION);
+	ck_assert(folder_has("in/done/1790/trace.json"));
+}
+END_TEST
+
+START_TEST(a_name_that_only_begins_like_the_folder_for_done_ones_is_watched)
+{
+	session_make("in/done-01_pid_7/1790", HOLDS_INFO | HOLDS_SYSTEM);
+	open_source();
+	pass(8);
+	ck_assert(get_trace());
+	back(SOURCE_KEPT);
+	wait_until_gone("in/done-01_pid_7/1790");
+}
+END_TEST
+
 START_TEST(without_a_decoder_it_stays_and_is_tried_again)
 {
 	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM);
@@ -369,6 +412,9 @@ Suite *suite_session_source(void)
 	tcase_add_test(tc, one_without_trace_info_is_waited_for_longer_and_put_aside);
 	tcase_add_test(tc, done_sessions_can_be_kept_the_last_ones_only);
 	tcase_add_loop_test(tc, what_a_link_leads_to_is_neither_removed_nor_moved, 0, 2);
+	tcase_add_test(tc, what_else_is_in_the_folder_for_done_ones_stays);
+	tcase_add_test(tc, a_session_that_is_moved_keeps_the_trace_that_was_taken_of_it);
+	tcase_add_test(tc, a_name_that_only_begins_like_the_folder_for_done_ones_is_watched);
 	tcase_add_test(tc, without_a_decoder_it_stays_and_is_tried_again);
 	tcase_add_test(tc, a_decoder_that_fails_puts_it_aside_and_the_next_one_works);
 	tcase_add_test(tc, a_trace_that_cannot_be_read_puts_its_session_aside);
