@@ -88,6 +88,7 @@ _TRACE_BYTES = 64 << 20  # a larger trace makes the next windows shorter
 _TMP_OLD_S = 3600  # nobody writes a trace for so long
 _YIELD_S = 1.0  # a profile of another thread waits so long for our window's own thread to end it
 _COUNTER_OLD_S = 60  # so that nobody looks at one that is just being made
+_DIR = "/var/spool/trainspotter"
 _PREFIX = "trainspotter-"
 _SIDECAR = ".meta.json"
 _COUNTER = struct.Struct("<8sQqQQQqq")
@@ -324,7 +325,7 @@ class profiler:
         self.counts = {"taken": 0}
         self._told = set()
         self._given = service, deploy, worker, labels
-        self._dir = os.path.abspath(dir or os.environ.get("TRAINSPOTTER_DIR") or "/var/spool/trainspotter")
+        self._dir = self._checked(os.path.abspath, dir or os.environ.get("TRAINSPOTTER_DIR") or _DIR, _DIR)
         self._gzip, self._on_window, self._neuron, self._neuron_dir = gzip, on_window, neuron, neuron_dir
         self._every_ns, self._every_steps = self._checked(_period, every, 300)
         self._steps_wanted = self._checked(lambda n: max(int(n), 1), steps, 10)
@@ -338,7 +339,7 @@ class profiler:
     def _checked(self, make, value, default):
         try:
             return make(value)
-        except (TypeError, ValueError, OverflowError) as e:
+        except (TypeError, ValueError, OverflowError, OSError) as e:
             self._count("usage", e)
             return make(default)
 
@@ -403,7 +404,8 @@ class profiler:
                  _CURES[word], f": {why}" if why else "", getattr(self, "_dir", None), word)
 
     def _attend(self, now, entering=False):
-        if not self._lock.acquire(blocking=False):
+        lock = self._lock  # a child that on_window forks has a new one, which is not held
+        if not lock.acquire(blocking=False):
             return  # another thread is at it
         try:
             if self._closed:
@@ -425,7 +427,7 @@ class profiler:
             self._give_up()
         finally:
             self._set_wake(now)
-            self._lock.release()
+            lock.release()
 
     def _set_wake(self, now):
         if self._closed:

@@ -491,6 +491,11 @@ class HelperTest(unittest.TestCase):
         self.assertEqual(self.prof.counts["taken"], 1)
         self.assertEqual(torch.profiler.made[1].steps, 5)
 
+    def test_a_folder_that_can_be_none_is_told_and_the_default_used(self):
+        self.make(dir=7)
+        self.assertEqual(self.prof._dir, "/var/spool/trainspotter")
+        self.assertEqual(self.prof.counts["usage"], 1)
+
     def test_steps_of_other_threads_neither_hurt_nor_end_a_window(self):
         self.make()
         self.go_until_in_a_window()
@@ -587,6 +592,23 @@ class HelperTest(unittest.TestCase):
         self.go(1)
         self.assertEqual(self.counter()["steps"], 11)
         self.assertEqual(self.files(".steps"), [f"{os.getpid()}.steps"])
+
+    def test_a_fork_in_on_window_lets_the_child_go_on(self):
+        children = []
+
+        def fork(profile):
+            children.append(os.fork())
+
+        self.make(on_window=fork)
+        status = 1
+        try:
+            self.go(120)
+            self.assertEqual(self.words(), {"taken": 1} if children[0] else {})
+            status = 0
+        finally:
+            if children and children[0] == 0:
+                os._exit(status)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]), 0)
 
     def test_a_fork_during_a_window_ends_it_before_the_child_could_inherit_it(self):
         self.make(steps=10)
