@@ -13,7 +13,9 @@
 
 struct fake_vllm fake_vllm;
 static struct http_server *server;
-static int windows;
+static _Atomic int windows;
+static pthread_t writers[64]; /* of traces that come late; a pool's thread starts one, fake_vllm_close waits for all */
+static atomic_size_t n_writers;
 
 static void write_file(const char *name, const char *text)
 {
@@ -34,22 +36,22 @@ static void write_file(const char *name, const char *text)
 	fclose(f);
 }
 
-static void write_session(bool with_trace)
+static void write_session(int window, bool with_trace)
 {
 	char path[600], name[200];
 
-	snprintf(name, sizeof(name), "i-0_pid_7/%d", windows);
+	snprintf(name, sizeof(name), "i-0_pid_7/%d", window);
 	snprintf(path, sizeof(path), "%s/%s", fake_vllm.dir, name);
 	ck_assert_int_eq(file_make_dirs(path, 0755, NULL), OK);
-	snprintf(name, sizeof(name), "i-0_pid_7/%d/ntrace.pb", windows);
+	snprintf(name, sizeof(name), "i-0_pid_7/%d/ntrace.pb", window);
 	write_file(name, "pb");
-	snprintf(name, sizeof(name), "i-0_pid_7/%d/profile_nc_0_session_0.ntff", windows);
+	snprintf(name, sizeof(name), "i-0_pid_7/%d/profile_nc_0_session_0.ntff", window);
 	write_file(name, "ntff");
-	snprintf(name, sizeof(name), "i-0_pid_7/%d/neff_42_vnc_0.neff", windows);
+	snprintf(name, sizeof(name), "i-0_pid_7/%d/neff_42_vnc_0.neff", window);
 	write_file(name, "neff");
-	snprintf(name, sizeof(name), "i-0_pid_7/%d/trace_info.pb", windows);
+	snprintf(name, sizeof(name), "i-0_pid_7/%d/trace_info.pb", window);
 	write_file(name, "info");
-	snprintf(name, sizeof(name), "i-0_pid_7/%d/trace.json", windows);
+	snprintf(name, sizeof(name), "i-0_pid_7/%d/trace.json", window);
 	if (with_trace)
 		write_file(name, TRACE);
 }
@@ -57,41 +59,45 @@ static void write_session(bool with_trace)
 static void *write_traces(void *arg)
 {
 	char name[64];
+	int window;
 
 	(void)arg;
-	clock_sleep_ns(fake_vllm.write_delay_ns);
-	windows++;
+	while (fake_vllm.held)
+		clock_sleep_ns(NS_PER_MS);
+	window = ++windows;
 	switch ((enum fake_vllm_writes)fake_vllm.writes) {
 	case FAKE_WRITES_TRACE:
-		snprintf(name, sizeof(name), "host_7.%d.pt.trace.json", windows);
+		snprintf(name, sizeof(name), "host_7.%d.pt.trace.json", window);
 		write_file(name, TRACE);
 		break;
 	case FAKE_WRITES_RANKS:
 		for (int rank = 0; rank < 2; rank++) {
-			snprintf(name, sizeof(name), "rank%d.%d.pt.trace.json", rank, windows);
+			snprintf(name, sizeof(name), "rank%d.%d.pt.trace.json", rank, window);
 			write_file(name, TRACE);
 		}
-		snprintf(name, sizeof(name), "host_7.async_llm.%d.pt.trace.json", windows);
+		snprintf(name, sizeof(name), "host_7.async_llm.%d.pt.trace.json", window);
 		write_file(name, TRACE);
 		write_file("profiler_out_0.txt", "a table");
 		break;
-	case FAKE_WRITES_SESSION: write_session(true); break;
-	case FAKE_WRITES_RAW: write_session(false); break;
+	case FAKE_WRITES_SESSION: write_session(window, true); break;
+	case FAKE_WRITES_RAW: write_session(window, false); break;
 	case FAKE_WRITES_NOTHING: break;
 	}
+	fake_vllm.written++;
 	return NULL;
 }
 
 static void write_later(void)
 {
-	pthread_t thread;
+	size_t i;
 
-	if (fake_vllm.write_delay_ns == 0 && fake_vllm.slow_pieces == 0) {
+	if (!fake_vllm.held && fake_vllm.slow_pieces == 0) {
 		write_traces(NULL);
 		return;
 	}
-	ck_assert_int_eq(pthread_create(&thread, NULL, write_traces, NULL), 0);
-	pthread_detach(thread);
+	i = n_writers++;
+	ck_assert_uint_lt(i, COUNT(writers));
+	ck_assert_int_eq(pthread_create(&writers[i], NULL, write_traces, NULL), 0);
 }
 
 static void start(struct http_reply *rp)
@@ -172,4 +178,7 @@ void fake_vllm_close(void)
 {
 	http_server_close(server);
 	server = NULL;
+	fake_vllm.held = false;
+	while (n_writers > 0)
+		pthread_join(writers[--n_writers], NULL);
 }

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 char folder[PATH_MAX - 512];
 static struct arena paths;
+static pthread_mutex_t paths_lock = PTHREAD_MUTEX_INITIALIZER; /* threads of tests ask for paths, too */
 
 void folder_make(void)
 {
@@ -39,7 +41,12 @@ void folder_remove(void)
 
 const char *folder_path(const char *name)
 {
-	return arena_fmt(&paths, "%s/%s", folder, name).p;
+	const char *path;
+
+	pthread_mutex_lock(&paths_lock);
+	path = arena_fmt(&paths, "%s/%s", folder, name).p;
+	pthread_mutex_unlock(&paths_lock);
+	return path;
 }
 
 void folder_write(const char *name, struct str text)

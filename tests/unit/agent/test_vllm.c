@@ -153,7 +153,8 @@ static void assert_ends_and_goes_on(const char *word)
 	run_until_ends(1);
 	assert_end(0, word);
 	fake_vllm.start_status = fake_vllm.stop_status = fake_vllm.bad_stops = 0;
-	fake_vllm.start_delay_ns = fake_vllm.stop_delay_ns = fake_vllm.write_delay_ns = 0;
+	fake_vllm.start_delay_ns = fake_vllm.stop_delay_ns = 0;
+	fake_vllm.held = false;
 	fake_vllm.writes = FAKE_WRITES_TRACE;
 	fake_vllm.token = NULL;
 	fake_plan.wanted = 1;
@@ -615,15 +616,16 @@ END_TEST
 
 START_TEST(nothing_that_appears_is_told_and_what_comes_late_is_taken)
 {
-	conf.timeout_ns = 300 * NS_PER_MS;
-	fake_vllm.write_delay_ns = 800 * NS_PER_MS;
+	conf.timeout_ns = NS_PER_S; /* of each call, too */
+	fake_vllm.held = true;
 	fake_plan.wanted = 1;
 	open_it();
 	run_until_ends(1);
 	assert_end(0, "nothing_came");
-	run_for_ms(1500); /* there by now */
-	fake_vllm.write_delay_ns = 0;
-	conf.timeout_ns = 2 * NS_PER_S;
+	fake_vllm.held = false;
+	while (fake_vllm.written == 0)
+		step();
+	run_for_ms(2 * VLLM_TICK_NS / NS_PER_MS); /* what is older than the next window is late */
 	fake_plan.wanted = 1;
 	run_until_ends(2);
 	assert_end(1, "taken");
@@ -654,7 +656,6 @@ START_TEST(a_trace_that_never_ends_is_unfinished)
 	open_it();
 	run_until_ends(1);
 	assert_end(0, "unfinished");
-	clock_sleep_ns(2 * NS_PER_S); /* the writer ends before the folder goes */
 }
 END_TEST
 
