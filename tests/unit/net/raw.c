@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 
+atomic_int raw_slow;
+
 static void handle(void *env, const struct http_request *rq, struct http_reply *rp)
 {
 	(void)env;
@@ -17,6 +19,7 @@ static void handle(void *env, const struct http_request *rq, struct http_reply *
 		rp->content_type = "application/octet-stream";
 		buf_str(&rp->body, rq->body);
 	} else if (str_eq(rq->path, STR("/slow"))) {
+		raw_slow++;
 		clock_sleep_ns(300 * NS_PER_MS);
 		buf_text(&rp->body, "slow\n");
 	} else if (str_eq(rq->path, STR("/big"))) {
@@ -93,6 +96,16 @@ bool raw_read(int fd, int ms, struct buf *out)
 		buf_add(out, block, (size_t)n);
 	}
 	return false;
+}
+
+void raw_read_some(int fd, int ms, struct buf *out)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char block[65536];
+	ssize_t n;
+
+	if (poll(&p, 1, ms) > 0 && (n = read(fd, block, sizeof(block))) > 0)
+		buf_add(out, block, (size_t)n);
 }
 
 struct buf raw_exchange(const struct http_server *srv, struct str bytes)

@@ -289,9 +289,9 @@ START_TEST(bytes_that_trickle_in_do_not_extend_the_time_of_a_request)
 	began = clock_mono_ns();
 	for (int i = 0; i < 40 && b.n == 0; i++) {
 		raw_send(fd, STR("X: y\r\n"));
-		raw_read(fd, 50, &b);
+		raw_read(fd, 100, &b);
 	}
-	ck_assert_int_lt(clock_mono_ns() - began, 1500 * NS_PER_MS);
+	ck_assert_int_lt(clock_mono_ns() - began, 3 * NS_PER_S);
 	ck_assert_int_eq(raw_status(&b), 408);
 	close(fd);
 
@@ -301,7 +301,7 @@ START_TEST(bytes_that_trickle_in_do_not_extend_the_time_of_a_request)
 	raw_send(fd, STR("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"));
 	for (int i = 0; i < 40 && b.n == 0; i++) {
 		raw_send(fd, STR("z"));
-		raw_read(fd, 50, &b);
+		raw_read(fd, 100, &b);
 	}
 	ck_assert_int_eq(raw_status(&b), 408);
 	close(fd);
@@ -320,23 +320,25 @@ START_TEST(connections_over_the_cap_are_turned_away_and_there_is_room_again_late
 		fd[i] = raw_connect(srv);
 		raw_send(fd[i], STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\n"));
 		buf_reset(&b);
-		raw_read(fd[i], 100, &b);
+		raw_read_some(fd[i], 10000, &b);
 		ck_assert_int_eq(raw_status(&b), 200);
 	}
 	more = raw_connect(srv);
 	buf_reset(&b);
-	ck_assert(raw_read(more, 1000, &b));
+	ck_assert(raw_read(more, 10000, &b));
 	ck_assert_int_eq(raw_status(&b), 503);
 	close(more);
 
-	close(fd[0]);
-	clock_sleep_ns(100 * NS_PER_MS);
-	more = raw_connect(srv);
-	raw_send(more, STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\n"));
-	buf_reset(&b);
-	raw_read(more, 100, &b);
+	close(fd[0]); /* which the server sees when it comes to it */
+	for (int i = 0; i < 500 && raw_status(&b) != 200; i++) {
+		clock_sleep_ns(10 * NS_PER_MS);
+		more = raw_connect(srv);
+		raw_send(more, STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\n"));
+		buf_reset(&b);
+		raw_read_some(more, 10000, &b);
+		close(more);
+	}
 	ck_assert_int_eq(raw_status(&b), 200);
-	close(more);
 	for (int i = 1; i < 16; i++)
 		close(fd[i]);
 	buf_fini(&b);
@@ -398,15 +400,16 @@ static void *close_it(void *arg)
 START_TEST(closing_answers_what_is_being_handled_and_takes_nothing_new)
 {
 	struct http_server *other = raw_server(raw_settings());
-	int fd = raw_connect(other), idle = raw_connect(other);
+	int fd = raw_connect(other), idle = raw_connect(other), slow = raw_slow;
 	pthread_t t;
 	struct buf b;
 
 	buf_init(&b, 1 << 20);
 	raw_send(fd, STR("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"));
-	clock_sleep_ns(100 * NS_PER_MS);
+	while (raw_slow == slow)
+		clock_sleep_ns(NS_PER_MS);
 	ck_assert_int_eq(pthread_create(&t, NULL, close_it, other), 0);
-	ck_assert_msg(raw_read(idle, 1000, &b), "an idle connection was kept");
+	ck_assert_msg(raw_read(idle, 10000, &b), "an idle connection was kept");
 	ck_assert_uint_eq(b.n, 0);
 	ck_assert(raw_read(fd, 5000, &b));
 	ck_assert_int_eq(raw_status(&b), 200);
