@@ -15,6 +15,7 @@ struct desk {
 	atomic_int runs; /* of work, tries that were undone included */
 	atomic_bool go;	 /* hold waits for it */
 	atomic_bool held;
+	atomic_int answered; /* tasks that have their answer */
 };
 
 struct task {
@@ -75,6 +76,7 @@ static void *run_task(void *arg)
 	struct task *t = arg;
 
 	t->rc = writer_do(t->desk->writer, write_number, t, 1, &t->err);
+	atomic_fetch_add(&t->desk->answered, 1);
 	return NULL;
 }
 
@@ -149,7 +151,8 @@ START_TEST(a_full_queue_says_busy_and_loses_nobodys_answer)
 		tasks[i] = (struct task){ .desk = &d, .number = i * 10 };
 		start(&threads[i], run_task, &tasks[i]);
 	}
-	clock_sleep_ns(3 * NS_PER_S);
+	while (atomic_load(&d.answered) < MANY - 256) /* the others fill the queue */
+		clock_sleep_ns(NS_PER_MS);
 	atomic_store(&d.go, true);
 	pthread_join(holder, NULL);
 	for (int i = 0; i < MANY; i++) {
