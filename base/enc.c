@@ -13,7 +13,7 @@ void enc_hex(const uint8_t *p, size_t n, char *out)
 	out[2 * n] = '\0';
 }
 
-static int digit_value(char c)
+int enc_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -29,7 +29,7 @@ int enc_unhex(struct str s, uint8_t *out, size_t n)
 	if (s.n != 2 * n)
 		return E_FORMAT;
 	for (size_t i = 0; i < n; i++) {
-		int hi = digit_value(s.p[2 * i]), lo = digit_value(s.p[2 * i + 1]);
+		int hi = enc_hex_digit(s.p[2 * i]), lo = enc_hex_digit(s.p[2 * i + 1]);
 
 		if (hi < 0 || lo < 0)
 			return E_FORMAT;

@@ -13,6 +13,7 @@
 void enc_hex(const uint8_t *p, size_t n, char *out);
 /* Exactly 2n digits of either case; E_FORMAT otherwise. */
 int enc_unhex(struct str s, uint8_t *out, size_t n) MUST_USE;
+int enc_hex_digit(char c); /* of either case; -1 for what is none */
 
 /* CRC-32C (Castagnoli, RFC 3720 appendix B.4). Start with 0, hand the last value on. */
 uint32_t enc_crc32c(uint32_t crc, const void *p, size_t n);

@@ -2,20 +2,10 @@
 
 #include <string.h>
 
+#include "base/enc.h"
 #include "json/utf8.h"
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 /* The four digits at p, or -1. */
 static int hex4(const char *p, size_t n)
@@ -25,7 +15,7 @@ static int hex4(const char *p, size_t n)
 	if (n < 4)
 		return -1;
 	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(p[i]);
+		int digit = enc_hex_digit(p[i]);
 
 		if (digit < 0)
 			return -1;

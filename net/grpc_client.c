@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/enc.h"
 
 enum { FRAME_HEAD = 5, STATUS_MAX = 1000, ADDRESS_MAX = 64 };
 
@@ -49,23 +50,14 @@ static bool last_field(struct str fields, struct str name, struct str *value)
 	return found;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* What is no %XX stays as it is, as the specification has it. */
 static void decode_text(struct str s, char *out, size_t cap)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s.n && n + 1 < cap; i++) {
-		int high = i + 2 < s.n && s.p[i] == '%' ? hex_digit(s.p[i + 1]) : -1;
-		int low = high < 0 ? -1 : hex_digit(s.p[i + 2]);
+		int high = i + 2 < s.n && s.p[i] == '%' ? enc_hex_digit(s.p[i + 1]) : -1;
+		int low = high < 0 ? -1 : enc_hex_digit(s.p[i + 2]);
 
 		out[n++] = (char)(low < 0 ? s.p[i] : high << 4 | low);
 		if (low >= 0)
