@@ -562,11 +562,6 @@ static void on_look(void *self, int64_t now_ns, int64_t wall_ns)
 	m->look_ns = m->child != NULL && m->ending ? now_ns + ending_look_ns : INT64_MAX;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t on_wake(const void *self, bool busy)
 {
 	const struct monitor *m = own_const(self);
@@ -574,9 +569,9 @@ static int64_t on_wake(const void *self, bool busy)
 
 	(void)busy;
 	if (m->child == NULL)
-		return earlier(wake, m->start_ns);
-	wake = earlier(wake, m->look_ns);
-	return m->term_ns != 0 ? wake : earlier(wake, m->heard_ns + m->set.conf->timeout_ns);
+		return clock_earlier(wake, m->start_ns);
+	wake = clock_earlier(wake, m->look_ns);
+	return m->term_ns != 0 ? wake : clock_earlier(wake, m->heard_ns + m->set.conf->timeout_ns);
 }
 
 static int on_fd(void *self)

@@ -460,11 +460,6 @@ static void sinks_read(struct child *c, struct sink k[2], size_t max)
 			fd_close(&c->fd[i]);
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Until something is to be read, it has ended, t is stopping or the time has come. */
 static void wait_until(struct child *c, struct thread *t, int64_t until_ns)
 {
@@ -478,7 +473,7 @@ static void wait_until(struct child *c, struct thread *t, int64_t until_ns)
 	struct timespec ts;
 
 	if (c->pid_fd < 0)
-		left = earlier(left, TICK_NS);
+		left = clock_earlier(left, TICK_NS);
 	if (left < 0)
 		left = 0;
 	ts = (struct timespec){ .tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S };
@@ -550,7 +545,7 @@ static bool run_wait(struct run *r, struct child *c, struct sink k[2])
 	while (!child_ended(c, NULL)) {
 		if (run_is_over(r, c))
 			return child_stop(c, k, GRACE_NS);
-		wait_until(c, r->t, r->s->go_on == NULL ? r->limit_at_ns : earlier(r->limit_at_ns, r->go_on_at_ns));
+		wait_until(c, r->t, r->s->go_on == NULL ? r->limit_at_ns : clock_earlier(r->limit_at_ns, r->go_on_at_ns));
 		sinks_read(c, k, READ_BYTES);
 	}
 	return true;

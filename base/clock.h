@@ -19,6 +19,11 @@ int64_t clock_wall_ns(void);
 int64_t clock_mono_ns(void);
 void clock_sleep_ns(int64_t ns);
 
+static inline int64_t clock_earlier(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
 /* RFC 3339 in UTC with as many decimals as needed (0, 3, 6 or 9): "2026-11-29T14:00:00Z". */
 enum { CLOCK_TEXT = 40 };
 struct str clock_rfc3339(int64_t wall_ns, char out[CLOCK_TEXT]);
