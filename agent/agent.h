@@ -1,11 +1,12 @@
-/* agent.h — the agent as a whole: watches folders, has traces read, keeps windows in the spool, ships them.
+/* agent.h — the agent as a whole: drives its sources (agent/source.h), has traces read, keeps windows in the spool, ships
+ * them, and asks the daemon whom it may profile (agent/fleet.h).
  *
- *	watch ─ finished file ─ job thread ─ encoded window ─ spool (fsync) ─ file removed
- *	                                                        └─ ship thread ═ daemon ─ forgotten after 2xx
+ *	source ─ finished file ─ job thread ─ encoded window ─ spool (fsync) ─ file removed
+ *	       ─ report ────────────────────────┘                  └─ ship thread ═ daemon ─ forgotten after 2xx
  *
  * Every step is durable before the next one starts, and each can be done twice: a trace that is read again gives the
- * same window id, a batch that is sent again is a duplicate to the daemon. One thread (main) owns watch and spool; the
- * other two get whole messages and give them back. */
+ * same window id, a batch that is sent again is a duplicate to the daemon. One thread (main) owns sources and spool;
+ * the others get whole messages and give them back. */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 

@@ -290,7 +290,7 @@ static const struct opt_exit agent_exits[] = {
 const struct opt_command agent_command = {
 	.name = "trainspotter-agent",
 	.operands = "",
-	.summary = "finds finished traces on this host, reduces each to a window, ships those to a daemon",
+	.summary = "takes or finds traces of this host's jobs, reduces each to a window, ships those to a daemon",
 	.detail = "SIGHUP reads the configuration again; a bad one is logged and the old one stays in force. "
 		  "state_dir, spool.max, kineto, xla, vllm and exec take effect at the next start. SIGUSR1 prints a line about what was done so far.",
 	.examples = "trainspotter-agent --check    is the configuration good?\n"
@@ -416,8 +416,8 @@ static int check_whole(const struct agent_conf *cf, const char *path, struct err
 	if (!has_source(cf))
 		return err_set(e, E_USAGE, "%s: watch: no folder to find traces in, want at least one \"- dir: PATH\", or "
 			"another source, as kineto.enabled: yes", path);
-	if (agent_conf_slow_step(&cf->capture, &ratio, e) < 0 || agent_conf_plan(&cf->capture, STR(""), &plan, e) < 0 || kineto_settings(&cf->kineto, &plan, &kineto, e) < 0 ||
-		xla_conf_check(&cf->xla, e) < 0)
+	if (agent_conf_slow_step(&cf->capture, &ratio, e) < 0 || agent_conf_plan(&cf->capture, STR(""), &plan, e) < 0 ||
+		kineto_settings(&cf->kineto, &plan, &kineto, e) < 0 || xla_conf_check(&cf->xla, e) < 0)
 		return err_add(e, "%s", path);
 	if (cf->retry_first_ns > cf->retry_max_ns)
 		return err_set(e, E_USAGE, "%s: ship.retry_first: is more than ship.retry_max", path);

@@ -1,4 +1,4 @@
-/* list.h — what the lists of services, hosts, deploys and alerts have in common: SQL built from a filter, a page of rows,
+/* list.h — what the lists of services, hosts, deploys, alerts and captures have in common: SQL built from a filter, a page of rows,
  * the cursor of the next. Inside store/ only. Runs on: a reader's thread. */
 #ifndef STORE_LIST_H
 #define STORE_LIST_H
@@ -21,7 +21,7 @@ struct list_read {
 };
 
 /* Reads cursor and filter. The statement is then built in l->sql, opened with list_open and bound; its LIMIT ? is the
- * last parameter and bound by list_rows. List_close frees, whatever happened. */
+ * last parameter and bound by list_rows. list_fini frees, whatever happened. */
 int list_init(struct list_read *l, enum cursor_list list, const struct query *q, struct reader *r,
 	struct arena *a, struct err *e) MUST_USE;
 void list_fini(struct list_read *l);
