@@ -1,15 +1,29 @@
 /* gzip (RFC 1952) by zlib, member after member.
+ *
+ *	| header | deflated data                          | crc32, length |	once a member
+ *	  zlib     zlib, bare: without a checksum of it     here (trace/crc32.h)
+ *
  * A wrong checksum ends a member like a right one, only told; damage inside the data ends the file; bytes behind the
  * last member that are no gzip are told and left, zeros (tape padding) not even told. */
+#include <string.h>
 #include <zlib.h>
 
+#include "base/enc.h"
 #include "base/mem.h"
+#include "trace/crc32.h"
 #include "trace/input_codec.h"
+
+enum part { HEADER, DATA, TRAILER };
+enum { TRAILER_BYTES = 8, WITH_HEADER = 15 + 16, BARE = -15 };
 
 struct gzip {
 	z_stream z;
-	uint64_t members; /* whole ones so far */
-	uint64_t taken;	  /* raw bytes of this member */
+	enum part part;
+	uint32_t crc;	   /* of this member's data so far */
+	unsigned char trailer[TRAILER_BYTES];
+	size_t trailer_bytes; /* of them read */
+	uint64_t members;     /* whole ones so far */
+	uint64_t taken;	      /* raw bytes of this member */
 	bool over;
 };
 
@@ -23,7 +37,7 @@ static int gzip_open(void **state, struct err *e)
 	struct gzip *g = mem_get(sizeof(*g));
 
 	*state = g;
-	if (inflateInit2(&g->z, 15 + 16) != Z_OK)
+	if (inflateInit2(&g->z, WITH_HEADER) != Z_OK)
 		return err_set(e, E_NOMEM, "no memory for gzip");
 	return OK;
 }
@@ -38,11 +52,20 @@ static void gzip_close(void *state)
 	mem_free(g);
 }
 
+static void begin_data(struct gzip *g)
+{
+	g->part = DATA;
+	g->crc = 0;
+	g->trailer_bytes = 0;
+	inflateReset2(&g->z, BARE);
+}
+
 static void next_member(struct gzip *g)
 {
 	g->members++;
 	g->taken = 0;
-	inflateReset(&g->z);
+	g->part = HEADER;
+	inflateReset2(&g->z, WITH_HEADER);
 }
 
 /* Zeros between members and behind the last one. */
@@ -54,36 +77,10 @@ static void skip_padding(struct input *in, const struct gzip *g)
 		in->pending = str_from(in->pending, 1);
 }
 
-/* The size field behind a wrong checksum; a file that ends there is told as truncated by the next round. */
-static int skip_size_field(struct input *in, struct err *e)
+static void bad_member(struct input *in, struct gzip *g, size_t n)
 {
-	for (int left = 4; left > 0; left--) {
-		int rc = input_refill(in, e);
-
-		if (rc < 0)
-			return rc;
-		in->pending = str_from(in->pending, 1);
-	}
-	return OK;
-}
-
-static int bad_member(struct input *in, struct gzip *g, size_t n, struct err *e)
-{
-	struct str why = str_of(g->z.msg);
-
-	if (str_eq(why, STR("incorrect data check"))) {
-		input_blame(in, TRACE_BAD_CHECKSUM, n);
-		next_member(g);
-		return skip_size_field(in, e);
-	}
-	if (str_eq(why, STR("incorrect length check"))) {
-		input_blame(in, TRACE_BAD_CHECKSUM, n);
-		next_member(g);
-		return OK;
-	}
 	g->over = true;
 	input_blame(in, g->members > 0 && g->z.total_out == 0 ? TRACE_TRAILING_GARBAGE : TRACE_BAD_DATA, n);
-	return OK;
 }
 
 /* Nothing more comes. Was that between members? */
@@ -94,27 +91,46 @@ static void check_end(struct input *in, const struct gzip *g, size_t n)
 	input_blame(in, g->members > 0 && g->taken == 1 ? TRACE_TRAILING_GARBAGE : TRACE_TRUNCATED, n);
 }
 
-/* One call of inflate, until the block is full or something happened. */
+/* One call of inflate: the header, or data until the block is full; less where something happened. */
 static int inflate_some(struct input *in, struct gzip *g, char *out, size_t *n, struct err *e)
 {
-	size_t before = in->pending.n;
+	size_t before = in->pending.n, from = *n;
 	int z;
 
 	g->z.next_in = (z_const Bytef *)(uintptr_t)in->pending.p;
 	g->z.avail_in = (uInt)in->pending.n;
-	g->z.next_out = (Bytef *)out + *n;
-	g->z.avail_out = (uInt)(INPUT_BLOCK - *n);
-	z = inflate(&g->z, Z_NO_FLUSH);
+	g->z.next_out = (Bytef *)out + from;
+	g->z.avail_out = (uInt)(INPUT_BLOCK - from);
+	z = inflate(&g->z, g->part == HEADER ? Z_BLOCK : Z_NO_FLUSH);
 	in->pending = str_from(in->pending, before - g->z.avail_in);
 	g->taken += before - g->z.avail_in;
 	*n = INPUT_BLOCK - g->z.avail_out;
+	g->crc = crc32_add(g->crc, out + from, *n - from);
 	if (z == Z_STREAM_END)
-		next_member(g);
+		g->part = TRAILER;
 	else if (z == Z_MEM_ERROR)
 		return err_set(e, E_NOMEM, "%s: no memory for gzip", in->raw.name);
 	else if (z != Z_OK && z != Z_BUF_ERROR)
-		return bad_member(in, g, *n, e);
+		bad_member(in, g, *n);
+	else if (g->part == HEADER && (g->z.data_type & 128)) /* it stands at the first block of data */
+		begin_data(g);
 	return OK;
+}
+
+/* As much of the trailer as is there. */
+static void take_trailer(struct input *in, struct gzip *g, size_t n)
+{
+	struct str some = str_upto(in->pending, TRAILER_BYTES - g->trailer_bytes);
+
+	memcpy(g->trailer + g->trailer_bytes, some.p, some.n);
+	in->pending = str_from(in->pending, some.n);
+	g->trailer_bytes += some.n;
+	g->taken += some.n;
+	if (g->trailer_bytes < TRAILER_BYTES)
+		return;
+	if (enc_get32(g->trailer) != g->crc || enc_get32(g->trailer + 4) != (uint32_t)g->z.total_out)
+		input_blame(in, TRACE_BAD_CHECKSUM, n);
+	next_member(g);
 }
 
 static int gzip_next(struct input *in, void *state, char *out, size_t *n, struct err *e)
@@ -130,7 +146,9 @@ static int gzip_next(struct input *in, void *state, char *out, size_t *n, struct
 			break;
 		}
 		skip_padding(in, g);
-		if (rc == OK && in->pending.n > 0)
+		if (rc == OK && g->part == TRAILER)
+			take_trailer(in, g, *n);
+		else if (rc == OK && in->pending.n > 0)
 			rc = inflate_some(in, g, out, n, e);
 		if (rc < 0)
 			return rc;

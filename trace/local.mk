@@ -3,6 +3,7 @@ trace_libtrace_a_SOURCES = \
 	trace/archive.c trace/archive.h \
 	trace/busy.c trace/busy.h \
 	trace/chains.c trace/chains.h \
+	trace/crc32.c trace/crc32.h \
 	trace/device_use.c trace/device_use.h \
 	trace/dialect.c trace/dialect.h \
 	trace/draft.c trace/draft.h \

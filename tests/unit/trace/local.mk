@@ -12,6 +12,7 @@ tests_unit_trace_test_trace_SOURCES = \
 	tests/unit/trace/main.c \
 	tests/unit/trace/test_busy.c \
 	tests/unit/trace/test_chains.c \
+	tests/unit/trace/test_crc32.c \
 	tests/unit/trace/test_device_use.c \
 	tests/unit/trace/test_event.c \
 	tests/unit/trace/test_fold.c \

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "tests/support/prop.h"
 #include "tests/unit/trace/help.h"
+#include "trace/crc32.h"
 
 Suite *suite_input(void);
 
@@ -158,6 +159,72 @@ START_TEST(a_wrong_checksum_is_told_and_reading_goes_on)
 	raw.p[raw.n - 1] ^= 1;
 	check_bytes(buf_view(&raw), STR("some text that is read before its checksum is"),
 		"45 bytes: 1 bad_checksum@45 |");
+	buf_fini(&raw);
+}
+END_TEST
+
+/* A member with every optional part of a header (RFC 1952, 2.3.1), the first of them of extra bytes. */
+static void gzip_in_full(struct str text, size_t extra, struct buf *raw)
+{
+	static const size_t plain_header = 10;
+	struct buf plain;
+	size_t from = raw->n;
+	uint32_t crc;
+
+	buf_init(&plain, 4 << 20);
+	help_gzip(text, &plain);
+	plain.p[3] = 2 | 4 | 8 | 16; /* FHCRC, FEXTRA, FNAME, FCOMMENT */
+	buf_add(raw, plain.p, plain_header);
+	buf_byte(raw, (uint8_t)extra);
+	buf_byte(raw, (uint8_t)(extra >> 8));
+	buf_fill(raw, 'e', extra);
+	buf_add(raw, "trace.json", 11);
+	buf_add(raw, "of one rank", 12);
+	crc = crc32_add(0, raw->p + from, raw->n - from);
+	buf_byte(raw, (uint8_t)crc);
+	buf_byte(raw, (uint8_t)(crc >> 8));
+	buf_str(raw, str_from(buf_view(&plain), plain_header));
+	buf_fini(&plain);
+}
+
+/* The first member ends so that each byte of its trailer and of the second one's header in turn is the last of a block. */
+START_TEST(trailers_and_headers_may_be_cut_by_the_end_of_a_block)
+{
+	struct buf text, both, raw;
+	size_t bare;
+
+	buf_init(&text, 4 << 20);
+	buf_init(&both, 4 << 20);
+	buf_init(&raw, 4 << 20);
+	make_text(&text, 500000);
+	buf_str(&both, buf_view(&text));
+	buf_text(&both, "and the second");
+	gzip_in_full(buf_view(&text), 0, &raw);
+	bare = raw.n;
+	ck_assert_uint_lt(bare, INPUT_BLOCK);
+	ck_assert_uint_gt(bare + 65535, INPUT_BLOCK);
+	for (size_t end = INPUT_BLOCK - 50; end < INPUT_BLOCK + 10; end++) {
+		buf_reset(&raw);
+		gzip_in_full(buf_view(&text), end - bare, &raw);
+		ck_assert_uint_eq(raw.n, end);
+		gzip_in_full(STR("and the second"), 3, &raw);
+		check_bytes(buf_view(&raw), buf_view(&both), "500014 bytes:  |");
+	}
+	buf_fini(&text);
+	buf_fini(&both);
+	buf_fini(&raw);
+}
+END_TEST
+
+START_TEST(a_wrong_checksum_of_the_header_is_damage)
+{
+	struct buf raw;
+
+	buf_init(&raw, 1 << 20);
+	gzip_in_full(STR("text"), 3, &raw);
+	check_bytes(buf_view(&raw), STR("text"), "4 bytes:  |");
+	raw.p[14] ^= 1;
+	check_bytes(buf_view(&raw), STR(""), "0 bytes: 1 bad_data@0 |");
 	buf_fini(&raw);
 }
 END_TEST
@@ -540,6 +607,8 @@ static TCase *case_of_all(const char *name)
 	tcase_add_test(tc, several_members_are_one_text);
 	tcase_add_test(tc, bytes_behind_the_last_member_are_told);
 	tcase_add_test(tc, a_wrong_checksum_is_told_and_reading_goes_on);
+	tcase_add_test(tc, trailers_and_headers_may_be_cut_by_the_end_of_a_block);
+	tcase_add_test(tc, a_wrong_checksum_of_the_header_is_damage);
 	tcase_add_loop_test(tc, a_file_cut_anywhere_gives_what_stands_before_the_cut, 0, 2);
 	tcase_add_test(tc, damage_inside_ends_the_text_there);
 	tcase_add_test(tc, a_bomb_is_refused_by_its_ratio);
