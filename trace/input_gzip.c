@@ -13,17 +13,18 @@
 #include "trace/crc32.h"
 #include "trace/input_codec.h"
 
-enum part { HEADER, DATA, TRAILER };
+enum gzip_part { HEADER, DATA, TRAILER };
 enum { TRAILER_BYTES = 8, WITH_HEADER = 15 + 16, BARE = -15 };
 
 struct gzip {
 	z_stream z;
-	enum part part;
+	enum gzip_part part;
 	uint32_t crc;	   /* of this member's data so far */
 	unsigned char trailer[TRAILER_BYTES];
 	size_t trailer_bytes; /* of them read */
 	uint64_t members;     /* whole ones so far */
 	uint64_t taken;	      /* raw bytes of this member */
+	bool more;	      /* the block was full: there may be output that needs no input */
 	bool over;
 };
 
@@ -105,6 +106,7 @@ static int inflate_some(struct input *in, struct gzip *g, char *out, size_t *n, 
 	in->pending = str_from(in->pending, before - g->z.avail_in);
 	g->taken += before - g->z.avail_in;
 	*n = INPUT_BLOCK - g->z.avail_out;
+	g->more = z == Z_OK && g->part == DATA && g->z.avail_out == 0;
 	g->crc = crc32_add(g->crc, out + from, *n - from);
 	if (z == Z_STREAM_END)
 		g->part = TRAILER;
@@ -140,7 +142,7 @@ static int gzip_next(struct input *in, void *state, char *out, size_t *n, struct
 	while (!g->over && *n < INPUT_BLOCK) {
 		int rc = input_refill(in, e);
 
-		if (rc == OK && in->pending.n == 0) {
+		if (rc == OK && in->pending.n == 0 && !g->more) {
 			check_end(in, g, *n);
 			g->over = true;
 			break;
@@ -148,7 +150,7 @@ static int gzip_next(struct input *in, void *state, char *out, size_t *n, struct
 		skip_padding(in, g);
 		if (rc == OK && g->part == TRAILER)
 			take_trailer(in, g, *n);
-		else if (rc == OK && in->pending.n > 0)
+		else if (rc == OK && (in->pending.n > 0 || g->more))
 			rc = inflate_some(in, g, out, n, e);
 		if (rc < 0)
 			return rc;

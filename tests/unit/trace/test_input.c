@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/hash.h"
 #include "tests/support/prop.h"
@@ -210,6 +211,12 @@ START_TEST(trailers_and_headers_may_be_cut_by_the_end_of_a_block)
 		gzip_in_full(STR("and the second"), 3, &raw);
 		check_bytes(buf_view(&raw), buf_view(&both), "500014 bytes:  |");
 	}
+	buf_trim(&text, INPUT_BLOCK);
+	buf_reset(&raw);
+	help_gzip(buf_view(&text), &raw);
+	check_bytes(buf_view(&raw), buf_view(&text), "262144 bytes:  |");
+	for (size_t less = 1; less <= 8; less++)
+		check_bytes(str_upto(buf_view(&raw), raw.n - less), buf_view(&text), "262144 bytes: 1 truncated@262144 |");
 	buf_fini(&text);
 	buf_fini(&both);
 	buf_fini(&raw);
@@ -260,6 +267,59 @@ START_TEST(a_file_cut_anywhere_gives_what_stands_before_the_cut)
 		buf_fini(&out);
 	}
 	ck_assert_uint_gt(before, 300000);
+	buf_fini(&text);
+	buf_fini(&raw);
+}
+END_TEST
+
+/* All that zlib makes of raw where it has room for it at once. */
+static size_t inflated_at_once(struct str raw, char *out, size_t room)
+{
+	z_stream z = { .next_in = (z_const Bytef *)(uintptr_t)raw.p, .avail_in = (uInt)raw.n };
+
+	ck_assert_int_eq(inflateInit2(&z, 15 + 16), Z_OK);
+	z.next_out = (Bytef *)out;
+	z.avail_out = (uInt)room;
+	(void)inflate(&z, Z_SYNC_FLUSH);
+	inflateEnd(&z);
+	return room - z.avail_out;
+}
+
+/* The last bytes of a cut file may fill a block and stand for more than it has room for: copies are of up to 258 bytes. */
+START_TEST(what_the_last_bytes_of_a_cut_file_stand_for_is_not_lost)
+{
+	enum { ROOM = 4 << 20 };
+	struct buf numbers, text, raw;
+	char *all = mem_get(ROOM);
+
+	buf_init(&numbers, ROOM);
+	buf_init(&text, ROOM);
+	buf_init(&raw, ROOM);
+	make_text(&numbers, INPUT_BLOCK - 150);
+	buf_str(&text, buf_view(&numbers));
+	for (size_t i = 0; i < 40; i++)
+		buf_str(&text, str_upto(str_from(buf_view(&numbers), numbers.n - 30000 + i * 500), 250));
+	help_gzip(buf_view(&text), &raw);
+	for (size_t n = raw.n - 200; n < raw.n; n++) {
+		struct str cut = str_upto(buf_view(&raw), n);
+		size_t want = inflated_at_once(cut, all, ROOM);
+		struct input *in = NULL;
+		struct trace_report report;
+		struct err e = { 0 };
+		struct buf out;
+
+		buf_init(&out, ROOM);
+		ck_assert_int_eq(open_bytes(&in, cut, "x", &limits, &e), OK);
+		ck_assert_int_eq(read_all(in, &out, &report, &e), OK);
+		ck_assert(str_has_prefix(buf_view(&text), buf_view(&out)));
+		ck_assert_uint_le(out.n, want);
+		ck_assert_uint_gt(out.n + 4, want); /* ISA-L keeps the last letters to itself */
+		ck_assert_ptr_nonnull(trace_report_find(&report, TRACE_TRUNCATED));
+		input_close(in);
+		buf_fini(&out);
+	}
+	mem_free(all);
+	buf_fini(&numbers);
 	buf_fini(&text);
 	buf_fini(&raw);
 }
@@ -610,6 +670,7 @@ static TCase *case_of_all(const char *name)
 	tcase_add_test(tc, trailers_and_headers_may_be_cut_by_the_end_of_a_block);
 	tcase_add_test(tc, a_wrong_checksum_of_the_header_is_damage);
 	tcase_add_loop_test(tc, a_file_cut_anywhere_gives_what_stands_before_the_cut, 0, 2);
+	tcase_add_test(tc, what_the_last_bytes_of_a_cut_file_stand_for_is_not_lost);
 	tcase_add_test(tc, damage_inside_ends_the_text_there);
 	tcase_add_test(tc, a_bomb_is_refused_by_its_ratio);
 	tcase_add_test(tc, no_more_comes_out_than_allowed);
