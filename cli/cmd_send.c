@@ -238,7 +238,8 @@ const struct opt_command cmd_send = {
 	.name = "send",
 	.operands = "FILE…",
 	.summary = "summarize traces here and store them on a server, without an agent",
-	.detail = "Of an archive of traces (.tar, .tar.gz) each file is a window; its own sidecar holds for all of them. "
+	.detail = "Of an archive of traces (.tar, .tar.gz, .tar.zst) each file is a window; its own sidecar holds for all of them, where the one "
+		  "beside a trace in the archive does not say otherwise. "
 		  "A sidecar FILE.meta.json is read as the agent reads it: {\"service\",\"deploy\",\"host\",\"worker\","
 		  "\"start_ns\",\"labels\":{…}}, all optional; it goes before the options here. The files stay where they are. "
 		  "Sending the same trace again stores nothing new.",

@@ -94,7 +94,7 @@ static int read_file(struct side *s, const char *path, const struct name_rules *
 /* ---- folders */
 
 static const struct str suffixes[] = {
-	STR(".json"), STR(".json.gz"), STR(".json.zst"), STR(".xplane.pb"), STR(".tar"), STR(".tar.gz"), STR(".tgz"),
+	STR(".json"), STR(".json.gz"), STR(".json.zst"), STR(".xplane.pb"), STR(".tar"), STR(".tar.gz"), STR(".tgz"), STR(".tar.zst"),
 };
 
 static bool is_wanted(struct str name)
@@ -147,8 +147,8 @@ static int read_folder(struct side *s, const char *dir, const struct name_rules 
 	if (rc == OK && files.n == 0)
 		rc = session_refuse(dir, e);
 	if (rc == E_UNSUPPORTED)
-		rc = err_set(e, E_FORMAT, "%s: no traces in this folder (no names that end in .json, .json.gz, .json.zst, .xplane.pb, .tar, .tar.gz "
-			"or .tgz)",
+		rc = err_set(e, E_FORMAT, "%s: no traces in this folder (no names that end in .json, .json.gz, .json.zst, .xplane.pb, .tar, .tar.gz, "
+			".tgz or .tar.zst)",
 			dir);
 	if (files.n > 1)
 		qsort(files.v, files.n, sizeof(*files.v), cmp_path);

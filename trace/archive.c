@@ -1,6 +1,7 @@
 #include "trace/archive.h"
 
 #include "base/buf.h"
+#include "trace/sidecar.h"
 #include "trace/tar.h"
 
 enum { NAME_BYTES_MAX = 4 << 20 };
@@ -11,7 +12,7 @@ static bool is_beside(struct str path)
 
 	while (path.p != NULL)
 		part = str_split(&path, '/');
-	return str_has_prefix(part, STR(".")) || str_has_suffix(part, STR(".meta.json"));
+	return str_has_prefix(part, STR(".")) || str_has_suffix(part, STR(SIDECAR_SUFFIX));
 }
 
 static int visit_file(struct tar *t, const struct tar_file *f, const char *archive, const struct trace_limits *limits,

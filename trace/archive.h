@@ -1,6 +1,6 @@
 /* archive.h — the traces in an archive (trace/tar.h), one behind the other as they come.
  * Hidden files (those that macOS puts into archives are many) and sidecars (FILE.meta.json) are no traces and are passed
- * over. Runs on: one thread at a time. Memory: trace/tar.h. */
+ * over: trace/sidecars.h reads those. Runs on: one thread at a time. Memory: trace/tar.h. */
 #ifndef TRACE_ARCHIVE_H
 #define TRACE_ARCHIVE_H
 

@@ -42,6 +42,7 @@ trace_libtrace_a_SOURCES = \
 	trace/session.c trace/session.h \
 	trace/shares.c trace/shares.h \
 	trace/sidecar.c trace/sidecar.h \
+	trace/sidecars.c trace/sidecars.h \
 	trace/stacks.c trace/stacks.h \
 	trace/steps.c trace/steps.h \
 	trace/tar.c trace/tar.h \

@@ -5,7 +5,7 @@
 #include "json/num.h"
 #include "json/tree.h"
 
-enum { SIDECAR_BYTES_MAX = 1 << 20, PATH_TEXT_MAX = 4096 };
+enum { PATH_TEXT_MAX = 4096 };
 
 static int text_member(const struct json_node *root, const char *key, struct str *out, struct err *e)
 {
@@ -80,7 +80,7 @@ int sidecar_read(struct arena *a, const char *trace_path, struct sidecar *s, str
 	int rc;
 
 	*s = (struct sidecar){ 0 };
-	if (snprintf(path, sizeof(path), "%s.meta.json", trace_path) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s" SIDECAR_SUFFIX, trace_path) >= (int)sizeof(path))
 		return err_set(e, E_LIMIT, "%s: path longer than %d bytes", trace_path, PATH_TEXT_MAX);
 	if (!file_exists(path))
 		return OK;
@@ -93,4 +93,45 @@ int sidecar_read(struct arena *a, const char *trace_path, struct sidecar *s, str
 	}
 	buf_fini(&b);
 	return rc;
+}
+
+/* ---- two of them */
+
+struct label *sidecar_labels(struct arena *a, const struct label *first, size_t n_first, const struct label *more, size_t n_more,
+	size_t *n)
+{
+	struct label *both = arena_get_array(a, n_first + n_more, sizeof(*both));
+
+	*n = 0;
+	if (both == NULL)
+		return NULL;
+	for (size_t i = 0; i < n_first; i++)
+		both[(*n)++] = first[i];
+	for (size_t i = 0; i < n_more; i++) {
+		bool named = *n >= WINDOW_LABELS_MAX;
+
+		for (size_t k = 0; k < n_first; k++)
+			named |= str_eq(first[k].key, more[i].key);
+		if (!named)
+			both[(*n)++] = more[i];
+	}
+	return both;
+}
+
+static void fill_text(struct str *text, struct str more)
+{
+	if (str_empty(*text))
+		*text = more;
+}
+
+int sidecar_fill(struct arena *a, struct sidecar *s, const struct sidecar *more, struct err *e)
+{
+	fill_text(&s->service, more->service);
+	fill_text(&s->deploy, more->deploy);
+	fill_text(&s->host, more->host);
+	fill_text(&s->worker, more->worker);
+	if (more->n_labels == 0)
+		return OK;
+	s->labels = sidecar_labels(a, s->labels, s->n_labels, more->labels, more->n_labels, &s->n_labels);
+	return s->labels == NULL ? err_set(e, E_LIMIT, "no room for labels") : OK;
 }

@@ -16,6 +16,9 @@
 #include "base/err.h"
 #include "profile/window.h"
 
+#define SIDECAR_SUFFIX ".meta.json"
+enum { SIDECAR_BYTES_MAX = 1 << 20 };
+
 struct sidecar {
 	struct str service, deploy, host, worker; /* empty where not said */
 	bool has_start;
@@ -29,5 +32,13 @@ int sidecar_parse(struct arena *a, struct str text, struct sidecar *s, struct er
 
 /* That of the trace at trace_path; a zeroed one where there is none. E_FORMAT, E_LIMIT and E_SYS with the file's name. */
 int sidecar_read(struct arena *a, const char *trace_path, struct sidecar *s, struct err *e) MUST_USE;
+
+/* What s does not say is as more says, but for when; labels of both. Texts stay where they are. E_LIMIT where the arena is full. */
+int sidecar_fill(struct arena *a, struct sidecar *s, const struct sidecar *more, struct err *e) MUST_USE;
+
+/* The first ones, then those of more whose key none of them has, up to WINDOW_LABELS_MAX of these; *n is how many. The array is in the
+ * arena, its texts are where they were; NULL where there is no room for it. */
+struct label *sidecar_labels(struct arena *a, const struct label *first, size_t n_first, const struct label *more, size_t n_more,
+	size_t *n);
 
 #endif

@@ -11,9 +11,10 @@
 #include "trace/neuron.h"
 #include "trace/probe.h"
 #include "trace/sidecar.h"
+#include "trace/sidecars.h"
 #include "trace/tar.h"
 
-enum { SIDECAR_BYTES_MAX = 16 << 20 };
+enum { OWN_BYTES_MAX = 16 << 20 };
 
 /* ---- who it is */
 static struct str first_of(struct arena *a, struct str one, struct str two, struct str three)
@@ -74,21 +75,9 @@ static void name_versions(struct arena *a, const struct trace *t, struct window 
 /* The sidecar's labels, then those of the file that it does not name. */
 static void name_labels(struct arena *a, const struct sidecar *s, struct window *w)
 {
-	struct label *both = arena_get_array(a, s->n_labels + w->n_labels, sizeof(*both));
-	size_t n = 0;
-
-	for (size_t i = 0; both != NULL && i < s->n_labels; i++)
-		both[n++] = (struct label){ arena_str(a, s->labels[i].key), arena_str(a, s->labels[i].value) };
-	for (size_t i = 0; both != NULL && i < w->n_labels; i++) {
-		bool named = n >= WINDOW_LABELS_MAX;
-
-		for (size_t k = 0; k < s->n_labels; k++)
-			named |= str_eq(s->labels[k].key, w->labels[i].key);
-		if (!named)
-			both[n++] = w->labels[i];
-	}
-	w->labels = both;
-	w->n_labels = n;
+	w->labels = sidecar_labels(a, s->labels, s->n_labels, w->labels, w->n_labels, &w->n_labels);
+	for (size_t i = 0; i < s->n_labels && i < w->n_labels; i++)
+		w->labels[i] = (struct label){ arena_str(a, s->labels[i].key), arena_str(a, s->labels[i].value) };
 }
 
 /* host, worker: what the file itself says, or empty. */
@@ -259,6 +248,7 @@ int window_from_file(struct arena *a, const char *path, const struct window_orig
 struct several {
 	struct arena *a;
 	struct source like; /* what all of them have in common */
+	const struct sidecars *sidecars;
 	const struct window_visit *visit;
 };
 
@@ -273,19 +263,58 @@ static int hand_on(const struct several *v, struct source *s, struct err *why, s
 	return v->visit->window(v->visit->arg, s->path, &w, &report, why, e);
 }
 
+/* Its own, and the archive's behind it. */
+static int sidecar_of(const struct several *v, const char *name, struct sidecar *s, struct err *e)
+{
+	struct str in_archive = str_from(str_of(name), strlen(v->like.path) + 1);
+	int rc = sidecars_find(v->sidecars, v->a, in_archive, s, e);
+
+	return rc < 0 ? rc : sidecar_fill(v->a, s, v->like.sidecar, e);
+}
+
 static int visit_member(void *arg, const char *name, struct input *in, struct err *why, struct err *e)
 {
 	const struct several *v = arg;
 	struct source s = v->like;
+	struct sidecar sidecar;
 
 	s.path = name;
-	s.in = in;
+	s.sidecar = &sidecar;
+	if (in != NULL && sidecar_of(v, name, &sidecar, why) == OK)
+		s.in = in;
 	return hand_on(v, &s, why, e);
 }
 
-static int read_several(struct several *v, struct input *in, struct sidecar *sidecar, struct err *e)
+static void read_ahead(struct input *in)
 {
+	input_without_hash(in);
+	input_ahead(in);
+}
+
+/* first: for the sidecars. */
+static int read_archive(struct several *v, struct input *first, struct err *e)
+{
+	struct sidecars *sidecars = NULL;
 	struct trace_report report;
+	struct input *in = NULL;
+	int rc;
+
+	read_ahead(first);
+	rc = sidecars_read(&sidecars, first, v->like.path, e);
+	if (rc == OK)
+		rc = input_open_regular(&in, v->like.path, v->like.limits, e);
+	if (rc == OK) {
+		v->sidecars = sidecars;
+		read_ahead(in);
+		rc = archive_each(in, v->like.path, v->like.limits, visit_member, v, &report, e);
+	}
+	input_close(in);
+	sidecars_free(sidecars);
+	return rc;
+}
+
+static int read_several(struct several *v, struct input *in, struct err *e)
+{
 	struct source s = v->like;
 	struct err why = { 0 };
 	struct str head;
@@ -293,12 +322,8 @@ static int read_several(struct several *v, struct input *in, struct sidecar *sid
 
 	if (rc < 0)
 		return rc;
-	if (tar_is(head)) {
-		sidecar->has_start = false;
-		input_without_hash(in);
-		input_ahead(in);
-		return archive_each(in, s.path, s.limits, visit_member, v, &report, e);
-	}
+	if (tar_is(head))
+		return read_archive(v, in, e);
 	s.in = in;
 	return hand_on(v, &s, &why, e);
 }
@@ -313,13 +338,13 @@ int windows_from_file(struct arena *a, const char *path, const struct window_ori
 	struct arena own; /* the visitor may reset its own */
 	int rc;
 
-	arena_init(&own, SIDECAR_BYTES_MAX);
+	arena_init(&own, OWN_BYTES_MAX);
 	rc = sidecar_read(&own, path, &sidecar, e);
 	if (rc == OK)
 		rc = input_open_regular(&in, path, limits, e);
 	if (rc == OK) {
 		v.like.mtime_ns = input_mtime_ns(in);
-		rc = read_several(&v, in, &sidecar, e);
+		rc = read_several(&v, in, e);
 	}
 	input_close(in);
 	arena_fini(&own);

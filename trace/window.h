@@ -39,12 +39,13 @@ struct window_origin { /* empty slices where not known */
 int window_from_file(struct arena *a, const char *path, const struct window_origin *origin,
 	const struct trace_limits *limits, struct window *out, struct trace_report *report, struct err *e) MUST_USE;
 
-/* The same of a file that may be an archive (trace/archive.h): each trace in it is a window, in the archive's order. The
- * archive's own sidecar holds for all of them, but for a start_ns; sidecars in it are not read. A trace without a clock starts at
- * the archive's mtime.
+/* The same of a file that may be an archive (trace/archive.h): each trace in it is a window, in the archive's order. A trace's sidecar is
+ * the one beside it in the archive (trace/sidecars.h, for which an archive is read twice), and what that does not say is as in the
+ * archive's own, but for a start_ns. A trace without a clock starts at the archive's mtime.
  * The visitor gets each window, its to window_fini (texts in the arena, which it may reset while it is called), or why a
- * trace became none (w NULL); why names the file. A negative answer ends the reading, and is the answer here; so is what
- * is wrong with the file or the archive as a whole. */
+ * file became none (w NULL): E_USAGE where its sidecar in the archive is wrong, else as above; why names the file. A negative answer
+ * ends the reading, and is the answer here; so is what is wrong with the file or the archive as a whole: E_FORMAT where it is
+ * damaged, after all that could be read. */
 struct window_visit {
 	int (*window)(void *arg, const char *name, struct window *w, const struct trace_report *report, struct err *why,
 		struct err *e);

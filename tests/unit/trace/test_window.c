@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "tests/unit/trace/help.h"
+#include "trace/sidecar.h"
 
 Suite *suite_window(void);
 
@@ -355,6 +356,115 @@ START_TEST(the_sidecar_of_an_archive_holds_for_all_but_when)
 }
 END_TEST
 
+static const char *archive_of(const char *const (*files)[2], size_t n)
+{
+	const char *path;
+	struct buf tar;
+
+	buf_init(&tar, 8 << 20);
+	for (size_t i = 0; i < n; i++)
+		help_tar_file(&tar, files[i][0], str_of(files[i][1]));
+	help_tar_end(&tar);
+	path = help_write("a.tar", buf_view(&tar));
+	buf_fini(&tar);
+	return path;
+}
+
+/* One behind its trace, one before it; one in a folder; and whose trace is not there, which matters to nobody. */
+START_TEST(a_sidecar_beside_its_trace_in_an_archive_holds_in_either_order)
+{
+	static const char *const files[][2] = {
+		{ "./rank0.json", one_op },
+		{ "rank1.json.meta.json", "{\"service\":\"one\",\"worker\":\"w1\",\"start_ns\":7,\"labels\":{\"a\":\"b\",\"team\":\"y\"}}" },
+		{ "rank1.json", one_op },
+		{ "sub/rank2.json", one_op },
+		{ "rank2.json.meta.json", "{\"service\":\"of-nobody\"}" },
+		{ "._rank0.json.meta.json", "a resource fork" },
+		{ "sub/rank2.json.meta.json", "{\"service\":\"two\"}" },
+		{ "other.json.meta.json", "[]" },
+		{ "rank0.json.meta.json", "{\"service\":\"of-before\"}" },
+		{ "rank0.json.meta.json", "{\"service\":\"zero\"}" },
+	};
+	const char *path = archive_of(files, COUNT(files));
+
+	expect_windows(path, "rank0.json: zero worker 5 1700000000002000500 ops 1 labels 0 skips 0\n"
+			     "a.tar:rank1.json: one worker w1 7 ops 1 labels 2 skips 0\n"
+			     "rank2.json: two worker 5 1700000000002000500 ops 1 labels 0 skips 0\n"
+			     "0 \n");
+	help_write("a.tar.meta.json", STR("{\"service\":\"all\",\"worker\":\"w\",\"start_ns\":5,\"labels\":{\"team\":\"x\",\"c\":\"d\"}}"));
+	expect_windows(path, "rank0.json: zero worker w 1700000000002000500 ops 1 labels 2 skips 0\n"
+			     "a.tar:rank1.json: one worker w1 7 ops 1 labels 3 skips 0\n"
+			     "rank2.json: two worker w 1700000000002000500 ops 1 labels 2 skips 0\n"
+			     "0 \n");
+}
+END_TEST
+
+static int take_last(void *arg, const char *name, struct window *found, const struct trace_report *lost, struct err *why,
+	struct err *into)
+{
+	(void)arg;
+	(void)name;
+	(void)lost;
+	(void)into;
+	ck_assert_msg(found != NULL, "%s", why->text);
+	window_fini(&w);
+	w = *found;
+	return OK;
+}
+
+/* Whether the same two files lie in a folder or in an archive, it is the same window. */
+START_TEST(a_window_of_an_archive_is_that_of_the_same_files_in_a_folder)
+{
+	static const char *const files[][2] = { { "r.json", one_op },
+		{ "r.json.meta.json", "{\"host\":\"h9\",\"worker\":\"3\",\"labels\":{\"team\":\"x\"}}" } };
+	const struct window_origin origin = { .agent_id = STR("agent"), .source = STR("watch") };
+	const struct window_visit visit = { take_last, NULL };
+	uint8_t id[WINDOW_ID];
+
+	help_write(files[1][0], str_of(files[1][1]));
+	ck_assert_msg(read_window(help_write(files[0][0], str_of(files[0][1])), &origin) == OK, "%s", e.text);
+	memcpy(id, w.id, sizeof(id));
+	ck_assert_int_eq(windows_from_file(&arena, archive_of(files, COUNT(files)), &origin, &limits, &visit, &e), OK);
+	ck_assert_mem_eq(w.id, id, sizeof(id));
+	ck_assert(str_eq(w.host, STR("h9")));
+	ck_assert(str_eq(w.labels[0].value, STR("x")));
+}
+END_TEST
+
+START_TEST(a_wrong_sidecar_in_an_archive_costs_its_own_trace_and_is_named)
+{
+	static const char *const files[][2] = {
+		{ "rank0.json", one_op },
+		{ "rank0.json.meta.json", "{\"service\":7}" },
+		{ "rank1.json", one_op },
+	};
+
+	expect_windows(archive_of(files, COUNT(files)),
+		"a.tar:rank0.json: error a.tar:rank0.json.meta.json: \"service\" must be a string\n"
+		"a.tar:rank1.json: s worker 5 1700000000002000500 ops 1 labels 0 skips 0\n"
+		"0 \n");
+}
+END_TEST
+
+START_TEST(a_sidecar_in_an_archive_has_a_ceiling)
+{
+	const char *text = "{\"service\":\"big\"}";
+	char *big = malloc(SIDECAR_BYTES_MAX + 2);
+	const char *const files[][2] = { { "rank0.json.meta.json", big }, { "rank0.json", one_op } };
+
+	ck_assert_ptr_nonnull(big);
+	memset(big, ' ', SIDECAR_BYTES_MAX + 1);
+	memcpy(big, text, strlen(text));
+	big[SIDECAR_BYTES_MAX] = '\0';
+	expect_windows(archive_of(files, COUNT(files)), "a.tar:rank0.json: big worker 5 1700000000002000500 ops 1 labels 0 skips 0\n0 \n");
+	big[SIDECAR_BYTES_MAX] = ' ';
+	big[SIDECAR_BYTES_MAX + 1] = '\0';
+	expect_windows(archive_of(files, COUNT(files)),
+		"a.tar:rank0.json: error a.tar:rank0.json.meta.json: larger than 1048576 bytes\n0 \n");
+	free(big);
+}
+END_TEST
+
 START_TEST(a_cut_archive_gives_what_is_left_and_is_told)
 {
 	expect_windows(write_archive("a.tar", false, true, "x.json"),
@@ -452,6 +562,10 @@ Suite *suite_window(void)
 	tcase_add_test(tc, what_another_program_must_decode_first_is_said);
 	tcase_add_test(tc, each_trace_of_an_archive_is_a_window);
 	tcase_add_test(tc, the_sidecar_of_an_archive_holds_for_all_but_when);
+	tcase_add_test(tc, a_sidecar_beside_its_trace_in_an_archive_holds_in_either_order);
+	tcase_add_test(tc, a_window_of_an_archive_is_that_of_the_same_files_in_a_folder);
+	tcase_add_test(tc, a_wrong_sidecar_in_an_archive_costs_its_own_trace_and_is_named);
+	tcase_add_test(tc, a_sidecar_in_an_archive_has_a_ceiling);
 	tcase_add_test(tc, a_cut_archive_gives_what_is_left_and_is_told);
 	tcase_add_test(tc, a_visitor_may_end_the_reading);
 	tcase_add_test(tc, a_file_that_is_no_archive_is_one_window_or_an_error);
