@@ -33,7 +33,7 @@
 #include "base/proc.h"
 
 enum { ONCE_TRIES = 5, JOB_TRIES = 5 };
-enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256, SOURCES_MAX = 16, BATCHES_MAX = 16 };
+enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256, SOURCES_MAX = 16, BATCHES_MAX = 16, WINDOWS_AT_ONCE = 32 };
 
 enum raw_dir { RAW_LAST, RAW_CAPTURES, RAW_DIRS };
 
@@ -44,6 +44,7 @@ struct counts {
 	uint64_t bad;	      /* traces that could not be read */
 	uint64_t damaged;     /* traces that could be read in part */
 	uint64_t failed;      /* traces that could not be handled now */
+	uint64_t others;      /* files in archives that are no traces */
 };
 
 struct agent {
@@ -67,6 +68,8 @@ struct agent {
 	struct fleet *fleet; /* NULL: the daemon is not asked */
 	int64_t start_ns;    /* wall */
 	bool job_out; /* one at most */
+	struct job *keeping; /* the one that is out, when it is back and some of its windows are in the spool */
+	size_t kept;
 	bool reload, stopping, failed;
 	struct counts counts;
 	int64_t next_status_ns;
@@ -347,6 +350,7 @@ void agent_close(struct agent *a)
 	if (a->outbox != NULL)
 		outbox_hold(a->outbox);
 	job_thread_stop(a->jobs);
+	job_free(a->keeping);
 	close_sources(a, 0, 0);
 	meter_free(a->meter);
 	pace_free(a->pace);
@@ -384,7 +388,7 @@ static void trim_raw(struct agent *a, const struct job *j)
 	if (j->raw_err.text[0] != '\0')
 		log_warn("raw.lost", "file=\"%s\" err=\"%s\"", j->file.path, j->raw_err.text);
 	else
-		log_info("raw.kept", "window=%s dir=\"%s\"", j->window_text, j->raw_dir);
+		log_info("raw.kept", "window=%s dir=\"%s\"", j->windows.v[0].text, j->raw_dir);
 	keep_trim_bytes(j->raw_dir, WATCH_SIDECAR, (size_t)(asked ? a->conf.keep.captures : a->conf.keep.last), j->raw_max_bytes);
 }
 
@@ -464,50 +468,88 @@ static void put_away(struct agent *a, const struct job *j, const struct err *why
 	give_back(j, &(struct source_result){ .end = SOURCE_BAD, .why = why->text }, now_ns);
 }
 
-static void say_window(struct agent *a, const struct job *j)
+static void say_window(struct agent *a, const struct job_window *w)
 {
 	a->counts.windows++;
-	a->counts.damaged += j->flags != 0;
-	if (j->flags != 0)
-		log_warn("trace.damaged", "file=\"%s\" window=%s events=%" PRIu64 " reason=%s", j->file.path,
-			j->window_text, j->report.events, j->report.n_skips > 0 ? j->report.skips[0].reason : "unknown");
+	a->counts.damaged += w->flags != 0;
+	if (w->flags != 0)
+		log_warn("trace.damaged", "file=\"%.*s\" window=%s events=%" PRIu64 " reason=%s", STR_ARG(w->trace), w->text, w->events,
+			w->lost[0] == '\0' ? "unknown" : w->lost);
 	else
-		log_debug("trace.read", "file=\"%s\" window=%s events=%" PRIu64 " bytes=%zu", j->file.path,
-			j->window_text, j->report.events, j->batch.n);
+		log_debug("trace.read", "file=\"%.*s\" window=%s events=%" PRIu64 " bytes=%zu", STR_ARG(w->trace), w->text, w->events,
+			w->batch.n);
+}
+
+static void say_archive(struct agent *a, const struct job *j)
+{
+	a->counts.others += j->others;
+	if (j->damage.text[0] != '\0') {
+		a->counts.damaged++;
+		log_warn("archive.damaged", "file=\"%s\" windows=%zu reason=\"%s\"", j->file.path, j->windows.n, j->damage.text);
+	}
+	if (j->others > 0)
+		log_warn("archive.others", "file=\"%s\" windows=%zu no_traces=%" PRIu64 " names=\"%.*s%s\" first=\"%s\"", j->file.path,
+			j->windows.n, j->others, STR_ARG(buf_view(&j->other_names)), j->other_names.rc == OK ? "" : " …", j->other_why.text);
 }
 
 /* A slow step asks for another window, of a job that profiles itself too, where some source knows it by the same name. */
-static void judge_pace(struct agent *a, const struct job *j, uint64_t worker, int64_t now_ns)
+static void judge_pace(struct agent *a, const struct job *j, const struct job_window *w, uint64_t worker, int64_t now_ns)
 {
-	const struct pace_key k = { str_of(j->from->type->name), str_of(j->service), str_of(j->deploy), str_of(j->worker) };
+	const struct pace_key k = { str_of(j->from->type->name), w->service, w->deploy, w->worker };
 	int64_t median_ns;
 	bool asked;
 
-	if (!pace_add(a->pace, &k, j->step_ns, a->slow_step, now_ns, &median_ns))
+	if (!pace_add(a->pace, &k, w->step_ns, a->slow_step, now_ns, &median_ns))
 		return;
 	if (worker == 0)
 		worker = plan_named(a->plan, k.service, k.worker);
 	asked = plan_ask(a->plan, worker, PLAN_SLOW_STEP, a->conf.capture.slow_step_every_ns, now_ns);
 	a->slow_steps++;
-	log_info("capture.slow-step", "service=\"%s\" worker=\"%s\" window=%s step_us=%" PRId64 " usual_us=%" PRId64 " asked=%s",
-		j->service, j->worker, j->window_text, j->step_ns / NS_PER_US, median_ns / NS_PER_US, asked ? "yes" : "no");
+	log_info("capture.slow-step", "service=\"%.*s\" worker=\"%.*s\" window=%s step_us=%" PRId64 " usual_us=%" PRId64 " asked=%s",
+		STR_ARG(w->service), STR_ARG(w->worker), w->text, w->step_ns / NS_PER_US, median_ns / NS_PER_US, asked ? "yes" : "no");
 }
 
-/* The window is in the spool before the file goes; killed in between, the same window is made again. */
-static void keep_window(struct agent *a, const struct job *j, int64_t now_ns)
+static void keep_window(struct agent *a, const struct job *j, const struct job_window *w, int64_t now_ns)
 {
-	struct err e = { 0 };
-	int rc = outbox_put(a->outbox, buf_view(&j->batch), &e);
+	say_window(a, w);
+	judge_pace(a, j, w, plan_made(a->plan, j->order, w->text), now_ns);
+}
 
-	if (rc == E_LIMIT) {
-		put_away(a, j, &e, now_ns);
-	} else if (rc < 0) {
-		try_later(a, j, &e, now_ns);
-	} else {
-		say_window(a, j);
-		judge_pace(a, j, plan_made(a->plan, j->order, j->window_text), now_ns);
-		give_back(j, &(struct source_result){ .end = SOURCE_KEPT, .has_device = j->has_device }, now_ns);
+static void drop_job(struct agent *a, struct job *j)
+{
+	a->job_out = false;
+	job_free(j);
+}
+
+/* All windows are in the spool before the file goes; killed in between, the same windows are made again. Those of an archive go some at
+ * a time: each is synced to the disk, and others wait for this thread. */
+static void keep_windows(struct agent *a, int64_t now_ns)
+{
+	struct job *j = a->keeping;
+	struct err e = { 0 };
+	int rc = OK;
+
+	for (int n = 0; rc == OK && a->kept < j->windows.n && n < WINDOWS_AT_ONCE; n++) {
+		const struct job_window *w = &j->windows.v[a->kept];
+
+		rc = outbox_put(a->outbox, w->batch, &e);
+		crash_point("job.window-kept");
+		if (rc == OK)
+			keep_window(a, j, w, now_ns);
+		a->kept += rc == OK;
 	}
+	if (rc == OK && a->kept < j->windows.n)
+		return;
+	a->keeping = NULL;
+	if (rc == E_LIMIT)
+		put_away(a, j, &e, now_ns);
+	else if (rc < 0)
+		try_later(a, j, &e, now_ns);
+	else
+		say_archive(a, j);
+	if (rc == OK)
+		give_back(j, &(struct source_result){ .end = SOURCE_KEPT, .has_device = j->has_device }, now_ns);
+	drop_job(a, j);
 }
 
 /* On demand, a window without ops says nothing about the job: it must not look like a fall to zero. */
@@ -518,26 +560,40 @@ static bool is_empty(const struct job *j)
 	return j->rc == E_FORMAT && str_has_suffix(str_of(j->err.text), STR("no timed events"));
 }
 
-static void take_job(struct agent *a, int64_t now_ns)
+static void end_job(struct agent *a, struct job *j, int64_t now_ns)
 {
-	struct job *j = job_fetch(a->jobs);
-
-	if (j == NULL)
-		return;
-	a->job_out = false;
-	trim_raw(a, j);
-	crash_point("job.made");
 	if (!watch_same(&j->file) || j->rc == E_NOT_FOUND)
 		give_back(j, &(struct source_result){ .end = SOURCE_AGAIN, .delay_ns = NS_PER_S }, now_ns); /* another file by now, or gone */
 	else if (!j->from->type->keeps_empty && is_empty(j))
 		give_back(j, &(struct source_result){ .end = SOURCE_EMPTY }, now_ns);
-	else if (j->rc == OK)
-		keep_window(a, j, now_ns);
 	else if (is_final(j->rc) || j->file.tries + 1 >= JOB_TRIES)
 		put_away(a, j, &j->err, now_ns);
 	else
 		try_later(a, j, &j->err, now_ns);
-	job_free(j);
+	drop_job(a, j);
+}
+
+static bool is_good(const struct job *j)
+{
+	return j->rc == OK && watch_same(&j->file) && (j->from->type->keeps_empty || !is_empty(j));
+}
+
+static void take_job(struct agent *a, int64_t now_ns)
+{
+	struct job *j = a->keeping == NULL ? job_fetch(a->jobs) : NULL;
+
+	if (j != NULL) {
+		trim_raw(a, j);
+		crash_point("job.made");
+		if (!is_good(j)) {
+			end_job(a, j, now_ns);
+			return;
+		}
+		a->keeping = j;
+		a->kept = 0;
+	}
+	if (a->keeping != NULL)
+		keep_windows(a, now_ns);
 }
 
 /* ---- windows that a source makes itself */
@@ -594,9 +650,9 @@ static void say_status(struct agent *a)
 	log_info("agent.status",
 		"windows=%" PRIu64 " shipped=%" PRIu64 " duplicates=%" PRIu64 " waiting=%" PRIu64
 		" waiting_bytes=%" PRIu64 " dropped=%" PRIu64 " quarantined=%" PRIu64 " bad_traces=%" PRIu64
-		" damaged_traces=%" PRIu64 " spool_damaged=%" PRIu64,
+		" damaged_traces=%" PRIu64 " no_traces=%" PRIu64 " spool_damaged=%" PRIu64,
 		c->windows, oc->shipped, oc->duplicates, st->records, st->bytes, st->dropped, oc->quarantined, c->bad,
-		c->damaged, st->damaged);
+		c->damaged, c->others, st->damaged);
 	say_plan(a);
 	meter_status(a->meter);
 	if (a->fleet != NULL)
@@ -686,6 +742,7 @@ static void wait_for_something(struct agent *a, int64_t now_ns)
 	nfds_t n = 5;
 
 	wake = planned < wake ? planned : wake;
+	wake = a->keeping == NULL ? wake : now_ns;
 	wake = metered < wake ? metered : wake;
 	if (a->fleet != NULL && fleet_wake_ns(a->fleet) < wake)
 		wake = fleet_wake_ns(a->fleet);

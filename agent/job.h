@@ -1,5 +1,9 @@
-/* job.h — one trace file becomes one encoded batch, on a thread of its own that is niced and held to a budget of CPU
- * time. One job at a time: whoever wants the next one done waits for the last. */
+/* job.h — one trace file becomes one encoded batch, an archive of traces one for each of them, on a thread of its own that is niced
+ * and held to a budget of CPU time. One job at a time: whoever wants the next one done waits for the last.
+ *
+ * An archive is taken as a whole or not at all. Files in it that are no traces are passed over and counted; one that is a trace and
+ * cannot be taken (a limit, a wrong sidecar, no memory now) makes it the whole archive's end. Of a damaged archive the traces that
+ * could be read are taken, as of a damaged trace the events. */
 #ifndef AGENT_JOB_H
 #define AGENT_JOB_H
 
@@ -9,11 +13,29 @@
 #include "agent/errand.h"
 #include "agent/meter.h"
 #include "agent/source.h"
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/vec.h"
 #include "trace/window.h"
 
 struct job_thread;
+
+/* Of one archive: more are E_LIMIT. */
+enum { JOB_WINDOWS_MAX = 4096, JOB_BYTES_MAX = 64 << 20 };
+
+/* What came of one trace; texts live as long as the job. */
+struct job_window {
+	struct str trace; /* the file's path, in an archive "PATH:FILE" */
+	struct str batch; /* a WindowBatch with this one window, as wire_encode makes it */
+	char text[WINDOW_ID_TEXT];
+	uint32_t flags;	 /* the window's */
+	uint64_t events;
+	const char *lost; /* the reason of the first loss, "" where nothing was */
+	int64_t step_ns;  /* agent/pace.h */
+	struct str service, deploy, worker; /* the window's */
+};
+VEC(job_windows, struct job_window);
 
 struct job {
 	struct errand errand; /* first; of the thread that it is given to */
@@ -37,13 +59,13 @@ struct job {
 	/* out */
 	int rc;
 	struct err err, raw_err; /* raw_err: it could not be kept */
-	struct buf batch; /* a WindowBatch with this one window, as wire_encode makes it */
-	char window_text[WINDOW_ID_TEXT];
-	struct trace_report report;
-	uint32_t flags; /* the window's */
-	int64_t step_ns; /* agent/pace.h */
-	char service[WINDOW_TEXT_MAX + 1], deploy[WINDOW_TEXT_MAX + 1], worker[WINDOW_TEXT_MAX + 1]; /* the window's */
-	bool has_device, has_ops; /* ops: more than steps, annotations and the profiler's own */
+	struct job_windows windows; /* at least one where rc is OK, else none */
+	struct arena texts;
+	uint64_t others;	    /* files of the archive that are no traces */
+	struct buf other_names;	    /* of the first ones, "a, b" */
+	struct err other_why;	    /* of the first one, with its name */
+	struct err damage;	    /* of the archive itself */
+	bool has_device, has_ops; /* any of them; ops: more than steps, annotations and the profiler's own */
 };
 
 struct job *job_new(void);

@@ -15,7 +15,7 @@ static const char *const level_words[] = { "error", "warn", "info", "debug", NUL
 
 static const struct conf_key watch_keys[] = {
 	{ "dir", CONF_PATH, W(dir), 0, 0, NULL,
-		"folder where jobs put their traces; made by the job or by you", NULL },
+		"folder where jobs put their traces, or archives of them (.tar, .tar.gz, .tar.zst); made by the job or by you", NULL },
 	{ "service", CONF_TEXT, W(service), 0, 256, "",
 		"service of traces whose sidecar names none; empty: unknown", NULL },
 	{ "deploy", CONF_TEXT, W(deploy), 0, 256, "",
@@ -26,7 +26,7 @@ static const struct conf_key watch_keys[] = {
 	{ "done_dir", CONF_PATH, W(done_dir), 0, 0, "",
 		"where done traces go with done: move; same file system; empty: dir/done", NULL },
 	{ "bad_dir", CONF_PATH, W(bad_dir), 0, 0, "",
-		"where traces go that cannot be read; same file system; empty: dir/bad", NULL },
+		"where traces and archives go that cannot be read; same file system; empty: dir/bad", NULL },
 	{ "stable", CONF_DURATION, W(stable_ns), 0, NS_PER_HOUR, "5s",
 		"a file not moved in is finished when it stays the same for so long", NULL },
 	{ "decode", CONF_BOOL, W(decode), 0, 0, "no",

@@ -52,18 +52,15 @@ static void fill_op(struct arena *a, struct rand_gen *g, int i, struct op_summar
 	op->cpu_self_ns = op->cpu_total_ns;
 }
 
-int window_from_file(struct arena *a, const char *path, const struct window_origin *origin, const struct trace_limits *limits,
-	struct window *out, struct trace_report *report, struct err *e)
+static int read_number(struct arena *a, const char *path, const struct window_origin *origin, struct window *out, struct err *e)
 {
 	struct rand_gen g;
 	struct buf b;
 	uint64_t number = 0;
 	int rc;
 
-	(void)limits;
 	*out = (struct window){ .service = STR("llm"), .deploy = STR("v1"), .host = origin->host, .worker = STR("0"),
 		.source = origin->source, .dur_ns = 500 * NS_PER_MS };
-	*report = (struct trace_report){ .events = 1 };
 	buf_init(&b, 64);
 	rc = file_read_all(path, &b, e);
 	if (rc == OK && str_to_u64(buf_view(&b), &number) < 0)
@@ -77,6 +74,18 @@ int window_from_file(struct arena *a, const char *path, const struct window_orig
 		fill_op(a, &g, i, &out->ops[out->n_ops++]);
 	buf_fini(&b);
 	return rc;
+}
+
+int windows_from_file(struct arena *a, const char *path, const struct window_origin *origin, const struct trace_limits *limits,
+	const struct window_visit *visit, struct err *e)
+{
+	const struct trace_report report = { .events = 1 };
+	struct err why = { 0 };
+	struct window w;
+	bool good = read_number(a, path, origin, &w, &why) == OK;
+
+	(void)limits;
+	return visit->window(visit->arg, path, good ? &w : NULL, &report, &why, e);
 }
 
 /* ---- the daemon, in place of net/http_client.c */

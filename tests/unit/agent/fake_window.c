@@ -5,9 +5,13 @@
  *	"later …"   cannot be read now
  *	"part …"    a trace that ended early
  *	"step N …"  a window with one step of N milliseconds
+ *	"tar a|b…"  an archive of such texts: PATH:0, PATH:1, …; "cut a|b" one that is damaged
+ *	"big …"     past a limit
  *	else        a window whose id is a hash of the text (and 'n' as first byte where the text starts with "never") */
 #include "trace/window.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -43,25 +47,58 @@ static void make_window(struct arena *a, const struct window_origin *origin, str
 	hist_add(&out->ops[0].hist, 0);
 }
 
-int window_from_file(struct arena *a, const char *path, const struct window_origin *origin,
-	const struct trace_limits *limits, struct window *out, struct trace_report *report, struct err *e)
+static int read_text(struct arena *a, const struct window_origin *origin, struct str text, struct window *out, struct err *e)
 {
+	*out = (struct window){ .ops = NULL };
+	if (str_has_prefix(text, STR("bad")))
+		return err_set(e, E_FORMAT, "no trace");
+	if (str_has_prefix(text, STR("empty")))
+		return err_set(e, E_FORMAT, "no timed events");
+	if (str_has_prefix(text, STR("later")))
+		return err_set(e, E_SYS, "not now");
+	if (str_has_prefix(text, STR("big")))
+		return err_set(e, E_LIMIT, "too many events");
+	make_window(a, origin, text, out);
+	return OK;
+}
+
+static int hand_on(struct arena *a, const struct window_origin *origin, const char *name, struct str text,
+	const struct window_visit *visit, struct err *e)
+{
+	const struct trace_report report = { .events = 1 };
+	struct err why = { 0 };
+	struct window w;
+	bool good = read_text(a, origin, text, &w, &why) == OK;
+
+	return visit->window(visit->arg, name, good ? &w : NULL, &report, &why, e);
+}
+
+int windows_from_file(struct arena *a, const char *path, const struct window_origin *origin,
+	const struct trace_limits *limits, const struct window_visit *visit, struct err *e)
+{
+	struct str rest;
 	struct buf b;
-	int rc;
+	int rc, n = 0;
+	bool cut;
 
 	(void)limits;
-	*out = (struct window){ .ops = NULL };
-	*report = (struct trace_report){ .events = 1 };
-	buf_init(&b, 4096);
+	buf_init(&b, 1 << 20);
 	rc = file_read_all(path, &b, e);
-	if (rc == OK && str_has_prefix(buf_view(&b), STR("bad")))
-		rc = err_set(e, E_FORMAT, "no trace");
-	else if (rc == OK && str_has_prefix(buf_view(&b), STR("empty")))
-		rc = err_set(e, E_FORMAT, "no timed events");
-	else if (rc == OK && str_has_prefix(buf_view(&b), STR("later")))
-		rc = err_set(e, E_SYS, "not now");
-	if (rc == OK)
-		make_window(a, origin, buf_view(&b), out);
+	rest = buf_view(&b);
+	cut = str_drop_prefix(&rest, STR("cut "));
+	if (rc == OK && !cut && !str_drop_prefix(&rest, STR("tar "))) {
+		rc = hand_on(a, origin, path, rest, visit, e);
+		rest.p = NULL;
+	}
+	while (rc == OK && rest.p != NULL) {
+		struct str text = str_split(&rest, '|');
+		char name[PATH_MAX];
+
+		snprintf(name, sizeof(name), "%s:%d", path, n++);
+		rc = hand_on(a, origin, name, text, visit, e);
+	}
+	if (rc == OK && cut)
+		rc = err_set(e, E_FORMAT, "%s: the archive is damaged", path);
 	buf_fini(&b);
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/host.h"
+#include "agent/job.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/file.h"
@@ -126,6 +127,73 @@ START_TEST(a_file_that_is_no_trace_is_put_aside_and_told_by_the_exit_status)
 	ck_assert(folder_has("in/bad/x.json.meta.json"));
 	ck_assert_uint_eq(windows_sent(), 2);
 	ck_assert_int_eq(run_once(), 0);
+}
+END_TEST
+
+/* Each text is another trace (fake_window.c). */
+static void write_archive(const char *name, const char *head, int n)
+{
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	buf_text(&b, head);
+	for (int i = 0; i < n; i++)
+		buf_fmt(&b, "%srank %d", i == 0 ? "" : "|", i);
+	folder_write(name, buf_view(&b));
+	buf_fini(&b);
+}
+
+START_TEST(every_trace_of_an_archive_is_shipped_and_its_file_removed)
+{
+	write_archive("in/a.tar.gz", "tar bad|", 5);
+	folder_write("in/a.tar.gz.meta.json", STR("{}"));
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(folder_count("in", ""), 0);
+	ck_assert_uint_eq(windows_sent(), 5);
+	write_archive("in/b.tar", "tar ", 100); /* more than go to the spool at once */
+	fake_http.n_asks = 0;
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(folder_count("in", ""), 0);
+	ck_assert_uint_eq(windows_sent(), 100);
+}
+END_TEST
+
+START_TEST(an_archive_without_a_trace_is_put_aside_with_its_sidecar)
+{
+	folder_write("in/a.tar", STR("tar bad|empty|bad"));
+	folder_write("in/a.tar.meta.json", STR("{}"));
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert_uint_eq(windows_sent(), 0);
+	ck_assert(folder_has("in/bad/a.tar"));
+	ck_assert(folder_has("in/bad/a.tar.meta.json"));
+}
+END_TEST
+
+/* A trace that is one and cannot be taken must not go with the others. */
+START_TEST(of_an_archive_that_cannot_be_taken_whole_nothing_is_shipped)
+{
+	write_archive("in/limit.tar", "tar rank 7|big|", 3);
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert(folder_has("in/bad/limit.tar"));
+	write_archive("in/now.tar", "tar rank 8|later|", 3);
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert(folder_has("in/now.tar"));
+	write_archive("in/many.tar", "tar ", JOB_WINDOWS_MAX + 1);
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert(folder_has("in/bad/many.tar"));
+	ck_assert_uint_eq(windows_sent(), 0);
+}
+END_TEST
+
+START_TEST(of_a_damaged_archive_what_can_be_read_is_shipped)
+{
+	write_archive("in/a.tar", "cut bad|", 2);
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(folder_count("in", ""), 0);
+	ck_assert_uint_eq(windows_sent(), 2);
+	folder_write("in/b.tar", STR("cut bad"));
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert(folder_has("in/bad/b.tar"));
 }
 END_TEST
 
@@ -545,6 +613,30 @@ START_TEST(a_kill_at_any_point_leaves_every_window_stored_exactly_once)
 }
 END_TEST
 
+static const char *const archive_points[] = { "job.made", "spool.head-written", "spool.written", "spool.synced", "job.window-kept",
+	"watch.marked", "watch.removed", "watch.side-removed", "ship.accepted", "spool.forgot" };
+
+START_TEST(a_kill_in_the_middle_of_an_archive_leaves_every_window_stored_exactly_once)
+{
+	struct str ids[100];
+	unsigned killed = 0;
+
+	fake_http.store = folder_path("store");
+	for (unsigned pass = 1; pass <= 5; pass++) {
+		int status;
+
+		write_archive("in/a.tar", "tar bad|", 5);
+		folder_write("in/a.tar.meta.json", STR("{}"));
+		status = run_and_die(archive_points[_i], pass);
+		killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+		ck_assert_int_eq(run_once(), 0);
+		ck_assert_uint_eq(folder_count("in", ""), 0);
+		ck_assert_uint_eq(stored_ids(ids), 5);
+	}
+	ck_assert_uint_ge(killed, 1);
+}
+END_TEST
+
 static pid_t fork_agent(const char *crash_at)
 {
 	pid_t pid = fork();
@@ -601,6 +693,10 @@ Suite *suite_agent(void)
 	tcase_add_test(tc, every_trace_is_shipped_and_its_file_removed);
 	tcase_add_test(tc, the_last_traces_stay_where_that_is_wanted);
 	tcase_add_test(tc, a_file_that_is_no_trace_is_put_aside_and_told_by_the_exit_status);
+	tcase_add_test(tc, every_trace_of_an_archive_is_shipped_and_its_file_removed);
+	tcase_add_test(tc, an_archive_without_a_trace_is_put_aside_with_its_sidecar);
+	tcase_add_test(tc, of_an_archive_that_cannot_be_taken_whole_nothing_is_shipped);
+	tcase_add_test(tc, of_a_damaged_archive_what_can_be_read_is_shipped);
 	tcase_add_test(tc, a_file_that_cannot_be_read_now_stays);
 	tcase_add_test(tc, windows_wait_in_the_spool_while_the_daemon_is_away);
 	tcase_add_test(tc, one_bad_window_takes_no_other_with_it);
@@ -610,6 +706,8 @@ Suite *suite_agent(void)
 	tcase_add_test(tc, once_ends_where_a_trace_can_be_neither_read_nor_put_aside);
 	tcase_add_test(tc, a_bad_configuration_on_sighup_leaves_the_old_one_in_force);
 	tcase_add_loop_test(tc, a_kill_at_any_point_leaves_every_window_stored_exactly_once, 0, COUNT(points));
+	tcase_add_loop_test(tc, a_kill_in_the_middle_of_an_archive_leaves_every_window_stored_exactly_once, 0,
+		COUNT(archive_points));
 	suite_add_tcase(s, tc);
 	tc = tcase_create("on demand");
 	tcase_add_checked_fixture(tc, setup, teardown);
