@@ -37,8 +37,6 @@ enum { HOST_TEXT = 256, DIR_TEXT = PATH_MAX - 256, SOURCES_MAX = 16, BATCHES_MAX
 
 enum raw_dir { RAW_LAST, RAW_CAPTURES, RAW_DIRS };
 
-static const int64_t again_ns = 10 * NS_PER_S;
-
 struct counts {
 	uint64_t windows;     /* made and put into the spool */
 	uint64_t bad;	      /* traces that could not be read */
@@ -457,8 +455,7 @@ static void try_later(struct agent *a, const struct job *j, const struct err *wh
 {
 	a->counts.failed++;
 	log_warn("trace.later", "file=\"%s\" tries=%u err=\"%s\"", j->file.path, j->file.tries + 1, why->text);
-	give_back(j, &(struct source_result){ .end = SOURCE_AGAIN,
-		.delay_ns = again_ns << (j->file.tries < 8 ? j->file.tries : 8) }, now_ns);
+	give_back(j, &(struct source_result){ .end = SOURCE_AGAIN, .delay_ns = source_again_ns(j->file.tries) }, now_ns);
 }
 
 static void put_away(struct agent *a, const struct job *j, const struct err *why, int64_t now_ns)

@@ -37,6 +37,7 @@ struct folder_session {
 	size_t folder;
 	struct session session; /* as it was when it was last looked at */
 	int64_t same_since_ns, due_ns; /* mono */
+	unsigned tries; /* that could not begin */
 	char work_dir[PATH_MAX];
 	char service[WORKER_TEXT], deploy[WORKER_TEXT], worker[WORKER_TEXT];
 	/* what came of it */
@@ -59,7 +60,7 @@ struct session_source {
 	uint64_t last_id;
 	int64_t scan_ns;
 	bool scanned;
-	uint64_t taken, empty, bad, stuck;
+	uint64_t taken, empty, bad, later, stuck;
 	uint64_t counts[DECODE_ENDS];
 };
 
@@ -409,16 +410,24 @@ static void end_session(struct session_source *s, struct folder_session *f, int6
 		try_later(f, now_ns);
 }
 
+static void begin_later(struct session_source *s, struct folder_session *f, int64_t now_ns)
+{
+	s->later++;
+	f->due_ns = now_ns + source_again_ns(f->tries++);
+	log_warn("session.later", "dir=\"%s\" tries=%u err=\"%s\"", f->session.dir, f->tries, f->why);
+	f->why[0] = '\0';
+}
+
 static void decoded(struct session_source *s, struct folder_session *f, int64_t now_ns)
 {
 	if (f->harvest == NULL) {
-		if (f->why[0] != '\0')
-			log_warn("session.later", "dir=\"%s\" err=\"%s\"", f->session.dir, f->why);
-		f->why[0] = '\0';
 		f->state = CHANGING;
 		f->same_since_ns = now_ns;
+		if (f->why[0] != '\0')
+			begin_later(s, f, now_ns);
 		return;
 	}
+	f->tries = 0;
 	f->state = READING;
 	if (harvest_over(f->harvest))
 		end_session(s, f, now_ns);
@@ -535,26 +544,36 @@ static void on_status(const void *self)
 	for (size_t i = 0; i < DECODE_ENDS; i++)
 		if (decode_end_cure((enum decode_end)i) != NULL)
 			buf_fmt(&b, " %s=%" PRIu64, decode_end_word((enum decode_end)i), s->counts[i]);
-	log_info("session.status", "sessions=%zu taken=%" PRIu64 " empty=%" PRIu64 " bad=%" PRIu64 "%.*s", s->known.n, s->taken,
-		s->empty, s->bad, STR_ARG(buf_view(&b)));
+	log_info("session.status", "sessions=%zu taken=%" PRIu64 " empty=%" PRIu64 " bad=%" PRIu64 " later=%" PRIu64 "%.*s", s->known.n,
+		s->taken, s->empty, s->bad, s->later, STR_ARG(buf_view(&b)));
 	buf_fini(&b);
 }
 
-/* What cannot be taken now (no program, stuck) is not waited for. */
+static bool is_put_off(const struct folder_session *f)
+{
+	return f->state == CHANGING && f->tries > 0;
+}
+
+/* What cannot be taken now (no program, no room, stuck) is not waited for. */
 static bool on_idle(const void *self)
 {
 	const struct session_source *s = own_const(self);
 	int64_t soon_ns = clock_mono_ns() + again_ns / 2;
 
 	vec_each(p, &s->known)
-		if ((*p)->out || (*p)->state == READING || (*p)->due_ns < soon_ns)
+		if ((*p)->out || (*p)->state == READING || ((*p)->due_ns < soon_ns && !is_put_off(*p)))
 			return false;
 	return s->scanned;
 }
 
 static uint64_t on_stuck(const void *self)
 {
-	return own_const(self)->stuck;
+	const struct session_source *s = own_const(self);
+	uint64_t stuck = s->stuck;
+
+	vec_each(p, &s->known)
+		stuck += is_put_off(*p);
+	return stuck;
 }
 
 /* Those that the thread has are freed by it. */
@@ -595,6 +614,11 @@ uint64_t session_source_taken(const struct source *s)
 uint64_t session_source_count(const struct source *s, enum decode_end end)
 {
 	return own_const(s->self)->counts[end];
+}
+
+uint64_t session_source_later(const struct source *s)
+{
+	return own_const(s->self)->later;
 }
 
 /* ---- life */

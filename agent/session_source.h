@@ -5,6 +5,7 @@
  *	    ↑                                                        │ changed meanwhile, no program yet
  *	    └────────────────────────────────────────────────────────┘
  *
+ * Where decoding cannot begin (the disk is full, say) it is tried again as source_again_ns says.
  * A session that gave a window goes as a trace goes (done: remove or move), one that gave none to bad_dir; there the last ones stay,
  * decode.keep of them and one at least. Its JSON is in STATE_DIR/decode/<hash of its path> meanwhile, so that nothing is decoded
  * twice after a kill.
@@ -28,5 +29,6 @@ int session_source_open(struct source *out, const struct agent_conf *cf, struct 
 /* For tests: sessions so far that gave a window; that ended in this way. */
 uint64_t session_source_taken(const struct source *s);
 uint64_t session_source_count(const struct source *s, enum decode_end end);
+uint64_t session_source_later(const struct source *s); /* how often decoding could not begin */
 
 #endif

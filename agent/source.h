@@ -15,6 +15,7 @@
 
 #include "agent/watch.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "profile/window.h"
 
@@ -45,6 +46,13 @@ struct source_result {
 	int64_t delay_ns; /* with SOURCE_AGAIN */
 };
 
+/* What cannot be done now is tried again so long after it failed for the tries-th time, from 0: 10 s, then twice as long each time, up to 43
+ * minutes. */
+static inline int64_t source_again_ns(unsigned tries)
+{
+	return 10 * NS_PER_S << (tries < 8 ? tries : 8);
+}
+
 /* What a source need not do it leaves NULL. Times are monotonic unless they say wall. */
 struct source_type {
 	const char *name; /* as it stands in a window: "kineto" */
@@ -57,7 +65,7 @@ struct source_type {
 	bool (*batch)(void *self, int64_t now_ns, struct buf *out); /* an encoded WindowBatch of one window; false: none */
 	void (*status)(const void *self); /* logs one line, NAME.status */
 	bool (*idle)(const void *self);	  /* with --once: nothing waits or is out */
-	uint64_t (*stuck)(const void *self); /* files so far that could be neither removed nor put aside */
+	uint64_t (*stuck)(const void *self); /* files so far that could be neither taken nor removed nor put aside */
 	bool keeps_empty; /* a window without ops is kept as any other: SOURCE_EMPTY never comes */
 };
 

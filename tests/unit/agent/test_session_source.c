@@ -283,6 +283,46 @@ START_TEST(without_a_decoder_it_stays_and_is_tried_again)
 }
 END_TEST
 
+static void wait_until_later(uint64_t times)
+{
+	for (int i = 0; i < 3000 && session_source_later(&source) < times; i++) {
+		source.type->look(source.self, now_ns, clock_wall_ns());
+		clock_sleep_ns(2 * NS_PER_MS);
+	}
+	ck_assert_uint_eq(session_source_later(&source), times);
+}
+
+START_TEST(where_decoding_cannot_begin_it_is_tried_again_ever_later)
+{
+	static const int wait_s[] = { 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 2560, 2560 };
+
+	ck_assert_int_eq(file_make_dirs(state_dir, 0700, NULL), OK);
+	folder_write("state/decode", STR("a file where its folder belongs"));
+	session_make(SESSION, HOLDS_INFO | HOLDS_SYSTEM);
+	open_source();
+	for (int i = 0; i < 3000 && session_source_later(&source) == 0; i++)
+		pass(1);
+	ck_assert(source.type->idle(source.self)); /* with --once it is not waited for */
+	ck_assert_uint_eq(source.type->stuck(source.self), 1); /* but told */
+	for (size_t i = 0; i < COUNT(wait_s); i++) {
+		now_ns += (wait_s[i] - 1) * NS_PER_S;
+		for (int ticks = 0; ticks < 10; ticks++) {
+			source.type->look(source.self, now_ns, clock_wall_ns());
+			clock_sleep_ns(2 * NS_PER_MS);
+		}
+		wait_until_later(i + 1);
+		now_ns += NS_PER_S;
+		wait_until_later(i + 2);
+	}
+	ck_assert_int_eq(unlink(folder_path("state/decode")), 0);
+	now_ns += 2560 * NS_PER_S;
+	ck_assert(get_trace());
+	ck_assert_uint_eq(source.type->stuck(source.self), 0);
+	back(SOURCE_KEPT);
+	wait_until_gone(SESSION);
+}
+END_TEST
+
 START_TEST(a_decoder_that_fails_puts_it_aside_and_the_next_one_works)
 {
 	decoder_behaves("fail");
@@ -416,6 +456,7 @@ Suite *suite_session_source(void)
 	tcase_add_test(tc, a_session_that_is_moved_keeps_the_trace_that_was_taken_of_it);
 	tcase_add_test(tc, a_name_that_only_begins_like_the_folder_for_done_ones_is_watched);
 	tcase_add_test(tc, without_a_decoder_it_stays_and_is_tried_again);
+	tcase_add_test(tc, where_decoding_cannot_begin_it_is_tried_again_ever_later);
 	tcase_add_test(tc, a_decoder_that_fails_puts_it_aside_and_the_next_one_works);
 	tcase_add_test(tc, a_trace_that_cannot_be_read_puts_its_session_aside);
 	tcase_add_test(tc, after_a_kill_nothing_is_decoded_twice_and_leftovers_go);
