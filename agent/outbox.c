@@ -97,36 +97,43 @@ int outbox_put(struct outbox *o, struct str batch, struct err *e)
 
 /* ---- what goes out */
 
-/* As many records as fit into one batch. */
-static void fill_shipment(const struct outbox *o, struct shipment *s)
+/* As many records as fit into one batch. E_NOT_FOUND: there is none that can ever be read. */
+static int fill_shipment(const struct outbox *o, struct shipment *s, struct err *e)
 {
 	struct spool_place at = spool_first(o->spool);
 	size_t bytes = 0;
+	int rc = OK;
 
 	while (s->n_parts < o->parts_max) {
 		struct buf *part = shipment_part(s);
 
-		if (spool_read(o->spool, &at, part, NULL) < 0)
-			return;
-		if (s->n_parts > 0 && bytes + part->n > (size_t)o->batch_bytes)
-			return;
+		rc = spool_read(o->spool, &at, part, e);
+		if (rc < 0 || (s->n_parts > 0 && bytes + part->n > (size_t)o->batch_bytes))
+			break;
 		bytes += part->n;
 		s->n_parts++;
 		s->upto = at;
 	}
+	return s->n_parts > 0 ? OK : rc;
 }
 
 void outbox_send(struct outbox *o)
 {
+	struct err e = { 0 };
 	struct shipment *s;
+	int rc;
 
 	if (o->out || o->gave_up || o->ship == NULL || spool_state(o->spool)->records == 0)
 		return;
 	s = shipment_new();
-	fill_shipment(o, s);
-	if (s->n_parts == 0) {
+	rc = fill_shipment(o, s, &e);
+	if (rc < 0) {
 		shipment_free(s);
-		spool_forget(o->spool, spool_end(o->spool)); /* damaged to the last byte */
+		if (rc == E_NOT_FOUND)
+			spool_forget(o->spool, spool_end(o->spool)); /* damaged to the last byte */
+		else
+			log_error("spool.unread", "windows=%" PRIu64 " err=\"%s\" action=\"tried again\"",
+				spool_state(o->spool)->records, e.text);
 		return;
 	}
 	ship_give(o->ship, &s);

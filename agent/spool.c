@@ -86,68 +86,91 @@ static int open_segment(const struct spool *sp, uint64_t number, int flags, stru
 
 /* ---- records */
 
-/* The whole record at offset into body (when given): its length with the head, 0 where there is no good one. */
-static uint64_t read_record(int fd, uint64_t offset, uint64_t size, struct buf *body)
+/* One segment as it is read. What the disk does not give is damage like any other, but nothing is ever cut off for it; without
+ * memory nothing is known at all. */
+struct reader {
+	int fd;
+	uint64_t size;
+	struct buf *body;
+	uint64_t damaged;
+	bool broken, no_memory;
+};
+
+static bool read_bytes(struct reader *r, void *p, size_t n, uint64_t offset)
+{
+	int rc = file_pread_all(r->fd, p, n, (off_t)offset, "segment", NULL);
+
+	r->broken |= rc == E_SYS;
+	return rc == OK;
+}
+
+/* The whole record at offset into the body: its length with the head, 0 where there is no good one. */
+static uint64_t read_record(struct reader *r, uint64_t offset)
 {
 	uint8_t head[RECORD_HEAD];
 	uint32_t n, crc;
 	void *room;
 
-	if (offset > size || size - offset < RECORD_HEAD ||
-		file_pread_all(fd, head, sizeof(head), (off_t)offset, "segment", NULL) < 0)
+	if (offset > r->size || r->size - offset < RECORD_HEAD || !read_bytes(r, head, sizeof(head), offset))
 		return 0;
 	n = enc_get32(head + 4);
-	if (memcmp(head, record_magic, 4) != 0 || n > SPOOL_RECORD_MAX || n > size - offset - RECORD_HEAD)
+	if (memcmp(head, record_magic, 4) != 0 || n > SPOOL_RECORD_MAX || n > r->size - offset - RECORD_HEAD)
 		return 0;
-	buf_reset(body);
-	room = buf_room(body, n);
-	if (room == NULL || file_pread_all(fd, room, n, (off_t)offset + RECORD_HEAD, "segment", NULL) < 0)
+	buf_reset(r->body);
+	room = buf_room(r->body, n);
+	r->no_memory |= room == NULL;
+	if (room == NULL || !read_bytes(r, room, n, offset + RECORD_HEAD))
 		return 0;
-	buf_used(body, n);
+	buf_used(r->body, n);
 	crc = enc_crc32c(enc_crc32c(0, head + 4, 4), room, n);
 	return crc == enc_get32(head + 8) ? RECORD_HEAD + (uint64_t)n : 0;
 }
 
-/* Where the next good record starts, from offset on; size when there is none. */
-static uint64_t find_record(int fd, uint64_t offset, uint64_t size, struct buf *body)
+/* Where in the block, which stands at offset, the next good record starts; n where there is none. */
+static size_t find_in_block(struct reader *r, const char *block, size_t n, uint64_t offset)
+{
+	for (size_t at = 0; at < n; at++) {
+		at += str_find(str_make(block + at, n - at), str_make(record_magic, 4));
+		if (at < n && (read_record(r, offset + at) > 0 || r->no_memory))
+			return at;
+	}
+	return n;
+}
+
+/* Where the next good record starts, from offset on; the segment's size when there is none. */
+static uint64_t find_record(struct reader *r, uint64_t offset)
 {
 	char *block = mem_get(SEARCH_BLOCK);
 
-	while (offset < size) {
-		size_t n = size - offset < SEARCH_BLOCK ? (size_t)(size - offset) : SEARCH_BLOCK;
-		size_t at = 0;
+	while (offset < r->size) {
+		size_t n = r->size - offset < SEARCH_BLOCK ? (size_t)(r->size - offset) : SEARCH_BLOCK;
+		size_t at = read_bytes(r, block, n, offset) ? find_in_block(r, block, n, offset) : n;
 
-		if (file_pread_all(fd, block, n, (off_t)offset, "segment", NULL) < 0)
+		if (at < n) {
+			offset += at;
 			break;
-		for (;;) {
-			struct str rest = str_from(str_make(block, n), at);
-			size_t hit = str_find(rest, str_make(record_magic, 4));
-
-			if (hit == rest.n)
-				break;
-			at += hit;
-			if (read_record(fd, offset + at, size, body) > 0) {
-				mem_free(block);
-				return offset + at;
-			}
-			at++;
 		}
-		offset += n > 3 && offset + n < size ? n - 3 : n; /* a magic may lie across two blocks */
+		offset += n > 3 && offset + n < r->size ? n - 3 : n; /* a magic may lie across two blocks */
 	}
 	mem_free(block);
-	return size;
+	return offset;
 }
 
 /* The record at *offset or, past damage that is counted, the next good one, whose place *offset becomes. */
-static uint64_t next_record(int fd, uint64_t *offset, uint64_t size, struct buf *body, uint64_t *damaged)
+static uint64_t next_record(struct reader *r, uint64_t *offset)
 {
-	uint64_t n = read_record(fd, *offset, size, body);
+	uint64_t n = read_record(r, *offset);
 
-	if (n > 0 || *offset >= size)
+	if (n > 0 || *offset >= r->size || r->no_memory)
 		return n;
-	++*damaged;
-	*offset = find_record(fd, *offset + 1, size, body);
-	return *offset == size ? 0 : read_record(fd, *offset, size, body);
+	r->damaged++;
+	*offset = find_record(r, *offset + 1);
+	return *offset == r->size ? 0 : read_record(r, *offset);
+}
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, E_NOMEM, "no memory to read a record");
 }
 
 /* ---- opening */
@@ -213,32 +236,50 @@ static void write_position(struct spool *sp)
 	(void)!pwrite(sp->position_fd, p, sizeof(p), 0);
 }
 
+/* Counts what waits behind offset in it; where the good part ends. */
+static uint64_t count_records(struct spool *sp, struct reader *r, uint64_t offset)
+{
+	uint64_t good = offset, n;
+
+	while ((n = next_record(r, &offset)) > 0) {
+		sp->state.records++;
+		sp->state.bytes += n;
+		offset += n;
+		good = offset;
+	}
+	return good;
+}
+
+/* The last segment ends in a record that was cut in two. */
+static int cut_segment(struct spool *sp, struct segment *seg, int fd, uint64_t good, struct err *e)
+{
+	sp->state.torn = seg->size - good;
+	seg->size = good;
+	return ftruncate(fd, (off_t)good) < 0 ? err_sys(e, "segment %016" PRIx64 ": cut", seg->number) : OK;
+}
+
 /* Counts what waits in a segment and finds its good end. Records vouch for themselves, so a damaged head costs nothing.
- * The last segment's torn end is cut off. */
+ * The last segment's torn end is cut off, unless it is the disk that does not give it: then nothing comes to stand behind it. */
 static int take_segment(struct spool *sp, struct segment *seg, bool last, struct buf *body, struct err *e)
 {
-	uint64_t offset = SEGMENT_HEAD, damaged = 0, good, n;
+	uint64_t from = SEGMENT_HEAD, good;
 	int rc = OK, fd = open_segment(sp, seg->number, O_RDWR, e);
+	struct reader r = { .fd = fd, .body = body };
 	struct stat st;
 
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) < 0)
 		rc = err_sys(e, "segment %016" PRIx64, seg->number);
-	seg->size = rc < 0 ? 0 : (uint64_t)st.st_size;
-	if (sp->first.segment == seg->number && sp->first.offset <= seg->size && sp->first.offset > offset)
-		offset = sp->first.offset;
-	for (good = offset; (n = next_record(fd, &offset, seg->size, body, &damaged)) > 0; good = offset) {
-		sp->state.records++;
-		sp->state.bytes += n;
-		offset += n;
-	}
-	if (rc == OK && last && good < seg->size) {
-		sp->state.torn = seg->size - good;
-		seg->size = good;
-		if (ftruncate(fd, (off_t)good) < 0)
-			rc = err_sys(e, "segment %016" PRIx64 ": cut", seg->number);
-	}
+	seg->size = r.size = rc < 0 ? 0 : (uint64_t)st.st_size;
+	if (sp->first.segment == seg->number && sp->first.offset <= seg->size && sp->first.offset > from)
+		from = sp->first.offset;
+	good = count_records(sp, &r, from);
+	if (rc == OK && r.no_memory)
+		rc = no_memory(e);
+	seg->closed = r.broken;
+	if (rc == OK && last && !r.broken && good < seg->size)
+		rc = cut_segment(sp, seg, fd, good, e);
 	close(fd);
 	return rc;
 }
@@ -329,30 +370,41 @@ struct spool_place spool_first(const struct spool *sp)
 	return sp->first;
 }
 
+/* The next good record of one segment. E_NOT_FOUND: none any more; one that somebody removed is damage, too. */
+static int read_segment(struct spool *sp, const struct segment *seg, struct spool_place *at, struct buf *body, uint64_t *damaged,
+	struct err *e)
+{
+	struct reader r = { .fd = open_segment(sp, seg->number, O_RDONLY, e), .size = seg->size, .body = body };
+	uint64_t n;
+
+	if (r.fd < 0) {
+		*damaged += r.fd == E_NOT_FOUND && at->offset < seg->size;
+		return r.fd;
+	}
+	n = next_record(&r, &at->offset);
+	close(r.fd);
+	*damaged += r.damaged;
+	at->offset += n;
+	if (r.no_memory)
+		return no_memory(e);
+	return n > 0 ? OK : E_NOT_FOUND;
+}
+
 static int read_at(struct spool *sp, struct spool_place *at, struct buf *body, uint64_t *damaged, struct err *e)
 {
-	for (;;) {
-		struct segment *seg = segment_at(sp, at->segment);
-		uint64_t n;
-		int fd;
+	for (struct segment *seg; (seg = segment_at(sp, at->segment)) != NULL;) {
+		int rc;
 
-		if (seg == NULL)
-			return err_set(e, E_NOT_FOUND, "spool: empty");
 		if (seg->number > at->segment)
 			*at = (struct spool_place){ seg->number, SEGMENT_HEAD };
-		fd = open_segment(sp, seg->number, O_RDONLY, e);
-		if (fd < 0)
-			return fd;
-		n = next_record(fd, &at->offset, seg->size, body, damaged);
-		close(fd);
-		if (n > 0) {
-			at->offset += n;
-			return OK;
-		}
+		rc = read_segment(sp, seg, at, body, damaged, e);
+		if (rc != E_NOT_FOUND)
+			return rc;
 		if (seg == last_segment(sp))
-			return err_set(e, E_NOT_FOUND, "spool: empty");
+			break;
 		*at = (struct spool_place){ seg->number + 1, SEGMENT_HEAD };
 	}
+	return err_set(e, E_NOT_FOUND, "spool: empty");
 }
 
 struct spool_place spool_end(const struct spool *sp)
@@ -392,37 +444,44 @@ static void move_first(struct spool *sp, struct spool_place to, uint64_t records
 	unlink_forgotten(sp);
 }
 
+/* Where it cannot be read now, nothing is forgotten: it is sent once more. */
 void spool_forget(struct spool *sp, struct spool_place upto)
 {
 	struct spool_place at = sp->first;
 	uint64_t records = 0, bytes = 0, damaged = 0;
 	struct buf body;
+	int rc = OK;
 
 	if (!place_before(sp->first, upto))
 		return;
 	buf_init(&body, SPOOL_RECORD_MAX);
-	while (place_before(at, upto) && read_at(sp, &at, &body, &damaged, NULL) == OK && !place_before(upto, at)) {
+	while (rc == OK && place_before(at, upto)) {
+		rc = read_at(sp, &at, &body, &damaged, NULL);
+		if (rc < 0 || place_before(upto, at))
+			break;
 		records++;
 		bytes += RECORD_HEAD + body.n;
 	}
 	buf_fini(&body);
-	move_first(sp, upto, records, bytes);
+	if (rc == OK || rc == E_NOT_FOUND)
+		move_first(sp, upto, records, bytes);
 }
 
 /* ---- appending */
 
-/* Gives up the oldest record. False when nothing waits. */
-static bool drop_oldest(struct spool *sp, struct buf *scratch)
+/* Gives up the oldest record. E_NOT_FOUND when nothing waits; else it cannot be read now, and stays. */
+static int drop_oldest(struct spool *sp, struct buf *scratch, struct err *e)
 {
 	struct spool_place at = sp->first;
+	int rc = spool_read(sp, &at, scratch, e);
 
-	if (spool_read(sp, &at, scratch, NULL) < 0) {
-		sp->state.records = sp->state.bytes = 0; /* what was left cannot be read */
-		return false;
-	}
+	if (rc == E_NOT_FOUND)
+		move_first(sp, end_of(sp), 0, 0); /* what was left is damaged */
+	if (rc < 0)
+		return rc;
 	sp->state.dropped++;
 	move_first(sp, at, 1, RECORD_HEAD + scratch->n);
-	return true;
+	return OK;
 }
 
 /* The disk is full: frees space by dropping records until a segment goes. False when there was nothing to free. */
@@ -430,12 +489,13 @@ static bool free_space(struct spool *sp, struct buf *scratch)
 {
 	size_t before = sp->segments.n;
 	uint64_t emptied;
+	int rc = OK;
 
-	while (sp->segments.n == before && drop_oldest(sp, scratch))
-		;
+	while (sp->segments.n == before && rc == OK)
+		rc = drop_oldest(sp, scratch, NULL);
 	if (sp->segments.n < before)
 		return true;
-	if (sp->segments.n == 0)
+	if (sp->segments.n == 0 || rc != E_NOT_FOUND)
 		return false;
 	emptied = sp->segments.v[0].size; /* nothing waits: the segment itself can go */
 	sp->first = (struct spool_place){ sp->next_number, SEGMENT_HEAD };
@@ -535,6 +595,16 @@ static int append_once(struct spool *sp, struct str body, struct err *e)
 	return OK;
 }
 
+/* Down to the ceiling, with room for so many bytes more. */
+static int make_room(struct spool *sp, uint64_t bytes, struct buf *scratch, struct err *e)
+{
+	int rc = OK;
+
+	while (rc == OK && sp->state.bytes + bytes > sp->settings.cap_bytes)
+		rc = drop_oldest(sp, scratch, e);
+	return rc == E_NOT_FOUND ? OK : rc;
+}
+
 int spool_append(struct spool *sp, struct str body, struct err *e)
 {
 	struct buf scratch;
@@ -544,11 +614,11 @@ int spool_append(struct spool *sp, struct str body, struct err *e)
 		return err_set(e, E_LIMIT, "spool: a batch of %zu bytes, the spool holds %" PRIu64, body.n,
 			sp->settings.cap_bytes);
 	buf_init(&scratch, SPOOL_RECORD_MAX);
-	while (sp->state.bytes + body.n + RECORD_HEAD > sp->settings.cap_bytes && drop_oldest(sp, &scratch))
-		;
-	do
-		rc = append_once(sp, body, e);
-	while (rc == E_FULL && free_space(sp, &scratch));
+	rc = make_room(sp, RECORD_HEAD + body.n, &scratch, e);
+	if (rc == OK)
+		do
+			rc = append_once(sp, body, e);
+		while (rc == E_FULL && free_space(sp, &scratch));
 	buf_fini(&scratch);
 	return rc < 0 ? err_add(e, "spool") : OK;
 }

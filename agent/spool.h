@@ -61,13 +61,13 @@ int spool_open(struct spool **out, const char *dir, const struct spool_settings 
 void spool_close(struct spool *sp);
 
 /* Durable when it returns OK. E_LIMIT for a body that never fits, E_FULL when the disk has no room even for this one
- * record. */
+ * record, else what keeps the oldest records from being read and dropped now. */
 int spool_append(struct spool *sp, struct str body, struct err *e) MUST_USE;
 
 struct spool_place spool_first(const struct spool *sp); /* of what waits */
 struct spool_place spool_end(const struct spool *sp);	/* behind all of it */
 /* The record at *at, or the next good one behind it, replaces body's content; *at moves behind it. E_NOT_FOUND when
- * there is none. */
+ * there is none; E_SYS, E_NOMEM when it cannot be told now (no descriptor left, no memory). */
 int spool_read(struct spool *sp, struct spool_place *at, struct buf *body, struct err *e) MUST_USE;
 
 /* Everything before the place, which spool_read gave, is done with. A place that is behind the first one already

@@ -24,6 +24,7 @@ tests_unit_agent_test_agent_SOURCES = \
 	tests/unit/agent/test_meter.c \
 	tests/unit/agent/test_monitor.c \
 	tests/unit/agent/test_options.c \
+	tests/unit/agent/test_outbox.c \
 	tests/unit/agent/test_prometheus.c \
 	tests/unit/agent/test_pace.c \
 	tests/unit/agent/test_plan.c \

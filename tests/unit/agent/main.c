@@ -15,6 +15,7 @@ suite_maker suite_lead;
 suite_maker suite_meter;
 suite_maker suite_monitor;
 suite_maker suite_options;
+suite_maker suite_outbox;
 suite_maker suite_pace;
 suite_maker suite_plan;
 suite_maker suite_prometheus;
@@ -45,6 +46,7 @@ TEST_MAIN(
 	suite_meter,
 	suite_monitor,
 	suite_options,
+	suite_outbox,
 	suite_pace,
 	suite_plan,
 	suite_prometheus,

@@ -399,6 +399,64 @@ START_TEST(a_full_disk_drops_the_oldest_and_takes_the_new_one)
 }
 END_TEST
 
+static rlim_t files_were;
+
+static void limit_files(bool to_none)
+{
+	struct rlimit lim;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &lim), 0);
+	if (to_none)
+		files_were = lim.rlim_cur;
+	lim.rlim_cur = to_none ? 0 : files_were;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &lim), 0);
+}
+
+START_TEST(without_a_descriptor_nothing_counts_as_read_forgotten_or_dropped)
+{
+	struct spool_place at;
+	unsigned n;
+
+	settings = (struct spool_settings){ 4000, 500 };
+	open_it();
+	append(0, 100);
+	n = (unsigned)spool_state(sp)->records;
+	at = spool_first(sp);
+	limit_files(true);
+	ck_assert_int_eq(spool_read(sp, &at, &body, &e), E_SYS);
+	spool_forget(sp, spool_end(sp));
+	for (unsigned i = 0; i < 50; i++)
+		if (spool_append(sp, record(100 + i), &e) < 0)
+			break;
+	ck_assert_int_eq(e.code, E_SYS);
+	limit_files(false);
+	ck_assert_uint_eq(spool_state(sp)->dropped, 100 - n);
+	ck_assert_uint_eq(spool_state(sp)->damaged, 0);
+	assert_waiting(100 - n, 100 - n + (unsigned)spool_state(sp)->records);
+}
+END_TEST
+
+START_TEST(a_segment_that_somebody_removed_costs_its_own_records_alone)
+{
+	struct spool_place at;
+	unsigned left = 0;
+
+	settings.segment_bytes = 500;
+	open_it();
+	append(0, 30);
+	ck_assert_int_eq(unlink(folder_path("spool/0000000000000002.seg")), 0);
+	at = spool_first(sp);
+	while (spool_read(sp, &at, &body, &e) == OK)
+		left++;
+	ck_assert_uint_gt(left, 15);
+	ck_assert_uint_lt(left, 30);
+	ck_assert_uint_eq(spool_state(sp)->damaged, 1);
+	ck_assert(str_eq(buf_view(&body), record(29)));
+	spool_forget(sp, at);
+	assert_waiting(30, 30);
+}
+END_TEST
+
 START_TEST(a_second_process_is_kept_out)
 {
 	struct spool *other = NULL;
@@ -507,6 +565,8 @@ Suite *suite_spool(void)
 	tcase_add_test(tc, forgetting_what_was_dropped_meanwhile_changes_nothing);
 	tcase_add_test(tc, a_write_that_fails_leaves_the_spool_as_it_was);
 	tcase_add_test(tc, a_full_disk_drops_the_oldest_and_takes_the_new_one);
+	tcase_add_test(tc, without_a_descriptor_nothing_counts_as_read_forgotten_or_dropped);
+	tcase_add_test(tc, a_segment_that_somebody_removed_costs_its_own_records_alone);
 	tcase_add_test(tc, a_second_process_is_kept_out);
 	tcase_add_test(tc, nothing_that_was_acknowledged_is_lost_by_kill);
 	tcase_add_test(tc, a_spool_behaves_like_a_queue);
