@@ -11,6 +11,7 @@
 #include "base/must.h"
 #include "base/rand.h"
 #include "base/thread.h"
+#include "json/num.h"
 #include "json/tree.h"
 #include "net/http_client.h"
 #include "wire/wire.h"
@@ -101,27 +102,39 @@ enum ship_meaning ship_judge(int status)
 	return SHIP_AGAIN;
 }
 
+static bool get_count(const struct json_node *root, const char *key, uint64_t *out)
+{
+	const struct json_node *n = json_get(root, key);
+
+	*out = 0;
+	return n != NULL && n->kind == JSON_K_NUMBER && json_u64(n->text, out) == OK;
+}
+
 /* A 2xx of something that is no daemon (a portal, a wrong port) must not make the agent forget: the answer has to say
- * how many windows were taken. */
+ * of each window that it was taken. */
 static int read_counts(struct shipment *s, struct str body)
 {
-	const struct json_node *root;
+	const struct json_node *root = NULL;
+	uint64_t accepted = 0, duplicates = 0;
 	struct arena a;
 	int rc;
 
 	arena_init(&a, ANSWER_MAX * 16);
 	rc = json_parse(&a, body, &root, NULL);
-	if (rc == OK && json_get(root, "accepted") == NULL)
-		rc = E_FORMAT;
-	if (rc == OK) {
-		s->accepted = (uint64_t)json_get_i64(root, "accepted", 0);
-		s->duplicates = (uint64_t)json_get_i64(root, "duplicates", 0);
-	} else {
+	if (rc < 0 || !get_count(root, "accepted", &accepted))
 		rc = err_set(&s->err, E_FORMAT, "status %d, but no {\"accepted\":…}: is that a Trainspotter daemon?",
 			s->status);
-	}
+	else if (json_get(root, "duplicates") != NULL && !get_count(root, "duplicates", &duplicates))
+		rc = err_set(&s->err, E_FORMAT, "status %d, but its \"duplicates\" is no number from 0 on", s->status);
+	else if (accepted > s->n_parts || duplicates != s->n_parts - accepted)
+		rc = err_set(&s->err, E_FORMAT, "status %d, but accepted %" PRIu64 " and duplicates %" PRIu64 " of %zu windows",
+			s->status, accepted, duplicates, s->n_parts);
 	arena_fini(&a);
-	return rc;
+	if (rc < 0)
+		return rc;
+	s->accepted = accepted;
+	s->duplicates = duplicates;
+	return OK;
 }
 
 /* ---- exchanges */

@@ -1,6 +1,6 @@
 /* ship.h — sends batches to the daemon, on a thread of its own, and tries again until there is a final answer.
  *
- *	2xx with {"accepted":…}                       accepted: the daemon has it durably
+ *	2xx with {"accepted":…,"duplicates":…}, which are all windows sent    accepted: the daemon has them durably
  *	400 413 415 422                               refused for good
  *	anything else, and no answer at all           again, after full-jitter backoff or what Retry-After says
  *

@@ -124,15 +124,46 @@ START_TEST(what_is_wrong_for_good_is_not_tried_again)
 }
 END_TEST
 
+/* Two windows are sent. */
+static const char *const not_believed[] = {
+	"<html>Welcome to our network</html>",
+	"",
+	"{}",
+	"[]",
+	"{\"accepted\":null}",
+	"{\"accepted\":\"yes\",\"duplicates\":2}",
+	"{\"accepted\":true}",
+	"{\"accepted\":-2,\"duplicates\":4}",
+	"{\"accepted\":2,\"duplicates\":-1}",
+	"{\"accepted\":2,\"duplicates\":\"0\"}",
+	"{\"accepted\":0,\"duplicates\":0}",
+	"{\"accepted\":1,\"duplicates\":0}",
+	"{\"accepted\":18446744073709551615,\"duplicates\":3}",
+};
+
 START_TEST(a_good_status_of_something_that_is_no_daemon_is_not_believed)
 {
 	struct shipment *s;
 
-	fake_http.good_body = "<html>Welcome to our network</html>";
+	fake_http.good_body = not_believed[_i];
 	settings.tries = 2;
-	s = send_it(make(1));
+	s = send_it(make(2));
 	ck_assert_int_eq(s->outcome, SHIP_GAVE_UP);
+	ck_assert_uint_eq(s->accepted + s->duplicates, 0);
 	ck_assert_uint_eq(fake_http.n_asks, 2);
+	shipment_free(s);
+}
+END_TEST
+
+START_TEST(windows_that_the_daemon_has_already_are_done_with)
+{
+	struct shipment *s;
+
+	fake_http.good_body = "{\"accepted\":1,\"duplicates\":2}";
+	s = send_it(make(3));
+	ck_assert_int_eq(s->outcome, SHIP_ACCEPTED);
+	ck_assert_uint_eq(s->accepted, 1);
+	ck_assert_uint_eq(s->duplicates, 2);
 	shipment_free(s);
 }
 END_TEST
@@ -221,7 +252,8 @@ Suite *suite_ship(void)
 	tcase_add_test(tc, many_windows_travel_as_one_batch);
 	tcase_add_test(tc, everything_that_may_pass_is_tried_again);
 	tcase_add_loop_test(tc, what_is_wrong_for_good_is_not_tried_again, 0, COUNT(never));
-	tcase_add_test(tc, a_good_status_of_something_that_is_no_daemon_is_not_believed);
+	tcase_add_loop_test(tc, a_good_status_of_something_that_is_no_daemon_is_not_believed, 0, COUNT(not_believed));
+	tcase_add_test(tc, windows_that_the_daemon_has_already_are_done_with);
 	tcase_add_test(tc, retry_after_is_honoured);
 	tcase_add_test(tc, the_token_is_read_again_when_it_was_not_good_enough);
 	tcase_add_test(tc, stopping_does_not_wait_for_the_next_try);
