@@ -20,7 +20,9 @@
 #include "base/vec.h"
 
 #define DEFAULT_DIR "/tmp"
-enum { CAPTURES_MAX = 4096, ORDERS_AT_ONCE = 64, ADOPT_NAMES_MAX = 100000, KINETO_MAGIC = 0x4b494e45 };
+enum { CAPTURES_MAX = 4096, ORDERS_AT_ONCE = 64, NOTES_AT_ONCE = 256, KINETO_MAGIC = 0x4b494e45 };
+/* An earlier agent left a window or two of a process; whoever puts more there must not take the room that others need. */
+enum { ADOPT_NAMES_MAX = 100000, ADOPT_MAX = 16, ADOPTED_MAX = CAPTURES_MAX / 2 };
 
 static const int64_t look_every_ns = 250 * NS_PER_MS, sockets_every_ns = 5 * NS_PER_S;
 /* A file that is being written is waited for, while it grows, and not longer than this. */
@@ -296,7 +298,7 @@ static const char *trace_dir(const struct worker *who)
 static void adopt(struct kineto *k, const struct worker *who, const struct kineto_note *n, int64_t now_ns)
 {
 	char dir[PATH_MAX], path[PATH_MAX], suffix[32];
-	int left = ADOPT_NAMES_MAX;
+	int left = ADOPT_NAMES_MAX, taken = 0;
 	DIR *d;
 
 	snprintf(suffix, sizeof(suffix), "_%" PRId32 ".json", n->self);
@@ -310,7 +312,7 @@ static void adopt(struct kineto *k, const struct worker *who, const struct kinet
 			continue;
 		if (snprintf(path, sizeof(path), "%s/%s", dir, ent->d_name) >= (int)sizeof(path) || path_known(k, path))
 			continue;
-		w = add(k, who, n->uid, path + strlen(who->root), now_ns);
+		w = taken++ < ADOPT_MAX && k->captures.n < ADOPTED_MAX ? add(k, who, n->uid, path + strlen(who->root), now_ns) : NULL;
 		if (w == NULL)
 			break;
 		w->adopted = true;
@@ -427,11 +429,12 @@ static void take_given(struct kineto *k, const struct kineto_note *n)
 	log_debug("kineto.asked", "pid=%ld file=\"%s\"", (long)n->pid, w->path);
 }
 
+/* The rest at the next turn of the loop: others have to get theirs, too. */
 static void take_notes(struct kineto *k, int64_t now_ns, int64_t wall_ns)
 {
 	struct kineto_note n;
 
-	while (kineto_poll_fetch(k->poll, &n))
+	for (int i = 0; i < NOTES_AT_ONCE && kineto_poll_fetch(k->poll, &n); i++)
 		switch (n.kind) {
 		case KINETO_NOTE_NEW: take_new(k, &n, now_ns, wall_ns); break;
 		case KINETO_NOTE_SEEN: take_seen(k, &n, now_ns, wall_ns); break;

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "agent/plan.h"
 #include "base/chan.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -15,13 +16,17 @@
 #include "base/rand.h"
 #include "base/thread.h"
 
-enum { NOTES_MAX = 2 * KINETO_PROCS_MAX, TURN_MAX = 4096, CHORES_MS = 1000, POLL_NICE = -10 };
+/* Of the notes to main, those that end an order always find room: were they to wait for it, main could wait for this thread in
+ * turn. */
+enum { NOTES_MAX = 2 * KINETO_PROCS_MAX, ENDS_MAX = PLAN_ORDERS_MAX, STRANGE_MAX = 10 };
+enum { TURN_MAX = 4096, CHORES_MS = 1000, POLL_NICE = -10 };
 
 /* The client has stopped waiting after 90 ms. */
 static const int64_t answer_within_ns = 80 * NS_PER_MS;
 static const int64_t slow_ns = 50 * NS_PER_MS;
 /* A longer wait than that is a clock that was set. */
 static const int64_t wait_max_ns = NS_PER_MIN;
+static const int64_t strange_ns = 10 * NS_PER_S; /* in so long main hears of STRANGE_MAX, which is what a log prints */
 
 struct place {
 	int fd;
@@ -37,7 +42,8 @@ struct kineto_poll {
 	struct thread *thread;
 	struct buf answer;
 	struct kineto_got got;
-	int64_t chores_ns, slowest_ns;
+	int64_t chores_ns, slowest_ns, strange_ns;
+	unsigned strange; /* told since strange_ns */
 };
 
 static void make_counts(struct kineto_poll_counts *c, struct metrics *ms)
@@ -61,12 +67,7 @@ static void make_counts(struct kineto_poll_counts *c, struct metrics *ms)
 
 /* ---- notes */
 
-static bool room_for_note(const struct kineto_poll *p)
-{
-	return chan_count(p->to_main) < NOTES_MAX; /* nobody else adds to it */
-}
-
-static bool send_note(struct kineto_poll *p, const struct kineto_note *n)
+static bool push_note(struct kineto_poll *p, const struct kineto_note *n)
 {
 	struct kineto_note *copy = mem_dup(n, sizeof(*n));
 
@@ -76,18 +77,31 @@ static bool send_note(struct kineto_poll *p, const struct kineto_note *n)
 	return false;
 }
 
-static void send_unsent(struct kineto_poll *p, uint64_t order)
+static bool send_note(struct kineto_poll *p, const struct kineto_note *n)
 {
-	must(send_note(p, &(struct kineto_note){ .kind = KINETO_NOTE_UNSENT, .grant.order = order }));
+	return chan_count(p->to_main) < NOTES_MAX && push_note(p, n);
 }
 
-static void send_seen(struct kineto_poll *p, struct kineto_proc *proc, int64_t mono_ns)
+/* GIVEN or UNSENT: once an order, and there are so many at most. */
+static void send_end(struct kineto_poll *p, const struct kineto_note *n)
+{
+	must(push_note(p, n));
+}
+
+static void send_unsent(struct kineto_poll *p, uint64_t order)
+{
+	send_end(p, &(struct kineto_note){ .kind = KINETO_NOTE_UNSENT, .grant.order = order });
+}
+
+/* False where there is no room: later, then. */
+static bool send_seen(struct kineto_poll *p, struct kineto_proc *proc, int64_t mono_ns)
 {
 	if (!send_note(p, &(struct kineto_note){ .kind = KINETO_NOTE_SEEN, .pid = proc->pid, .address = proc->address,
 		    .idle = proc->idle, .mono_ns = mono_ns }))
-		return; /* later, then */
+		return false;
 	proc->told_idle = proc->idle;
 	proc->told_ns = mono_ns;
+	return true;
 }
 
 static void take_grant(struct kineto_poll *p, const struct kineto_note *n)
@@ -126,12 +140,11 @@ static void obey_note(struct kineto_poll *p, const struct kineto_note *n)
 	}
 }
 
-/* Each may have an answer. */
 static void obey_notes(struct kineto_poll *p)
 {
 	void *n;
 
-	while (room_for_note(p) && chan_pop(p->from_main, &n, 0) == OK) {
+	while (chan_pop(p->from_main, &n, 0) == OK) {
 		obey_note(p, n);
 		mem_free(n);
 	}
@@ -200,22 +213,19 @@ static void not_given(struct kineto_poll *p, struct kineto_proc *proc)
 	proc->grant.order = 0;
 }
 
-/* There must be room to tell main: a window that it does not hear of would never be over. */
 static void give_window(struct kineto_poll *p, const struct place *pl, struct kineto_proc *proc, int64_t mono_ns)
 {
 	struct kineto_note n = { .kind = KINETO_NOTE_GIVEN, .pid = proc->pid, .uid = proc->uid, .address = proc->address,
 		.job = proc->job, .self = proc->pids[0], .mono_ns = mono_ns, .grant = proc->grant };
 
 	memcpy(n.dir, proc->dir, sizeof(n.dir));
-	if (!room_for_note(p)) {
-		answer_nothing(p, pl);
-	} else if (!make_window(p, proc, &n)) {
+	if (!make_window(p, proc, &n)) {
 		not_given(p, proc);
 		answer_nothing(p, pl);
 	} else if (!answer(p, pl)) {
 		not_given(p, proc);
 	} else {
-		must(send_note(p, &n));
+		send_end(p, &n); /* a window that main did not hear of would never be over */
 		kineto_table_gave(p->table, proc);
 		metric_add(p->counts.given, 1);
 	}
@@ -256,8 +266,8 @@ static void take_poll(struct kineto_poll *p, const struct place *pl, const struc
 	if (proc != NULL && is_new)
 		send_note(p, &(struct kineto_note){ .kind = KINETO_NOTE_NEW, .pid = p->got.pid, .uid = p->got.uid,
 			.address = address, .job = m->job, .self = m->pids[0], .idle = proc->idle, .mono_ns = mono });
-	else if (proc != NULL && proc->idle != proc->told_idle)
-		send_seen(p, proc, mono);
+	else if (proc != NULL && kineto_table_turned(proc, mono))
+		(void)send_seen(p, proc, mono);
 	if (proc != NULL && kineto_table_ask(proc, mono))
 		give_window(p, pl, proc, mono);
 	else
@@ -274,8 +284,15 @@ static void take_hello(struct kineto_poll *p, const struct place *pl, const stru
 static void say_strange(struct kineto_poll *p, const struct place *pl)
 {
 	struct kineto_note n = { .kind = KINETO_NOTE_STRANGE, .pid = p->got.pid };
+	int64_t now = clock_mono_ns();
 
 	metric_add(p->counts.strange, 1);
+	if (now - p->strange_ns >= strange_ns) {
+		p->strange_ns = now;
+		p->strange = 0;
+	}
+	if (p->strange++ >= STRANGE_MAX)
+		return;
 	str_copy_to(kineto_sock_folder(&p->got), n.path, sizeof(n.path));
 	str_copy_to(str_of(pl->dir), n.dir, sizeof(n.dir));
 	send_note(p, &n);
@@ -328,11 +345,11 @@ static void do_chores(struct kineto_poll *p)
 	if (now < p->chores_ns)
 		return;
 	p->chores_ns = now + CHORES_MS * NS_PER_MS;
-	while (room_for_note(p) && (order = kineto_table_unsent(p->table, now)) != 0)
+	while ((order = kineto_table_unsent(p->table, now)) != 0)
 		send_unsent(p, order);
 	kineto_table_expire(p->table, now);
-	while (room_for_note(p) && (proc = kineto_table_untold(p->table, now)) != NULL)
-		send_seen(p, proc, now);
+	while ((proc = kineto_table_untold(p->table, now)) != NULL && send_seen(p, proc, now))
+		;
 	metric_set(p->counts.procs, (double)kineto_table_count(p->table));
 	metric_set(p->counts.out, (double)kineto_table_out(p->table));
 }
@@ -374,7 +391,7 @@ int kineto_poll_start(struct kineto_poll **out, const struct kineto_poll_setting
 	p->table = kineto_table_new();
 	for (size_t i = 0; i < KINETO_SOCKETS_MAX; i++)
 		p->places[i].fd = -1;
-	p->to_main = chan_new(NOTES_MAX);
+	p->to_main = chan_new(NOTES_MAX + ENDS_MAX);
 	p->from_main = chan_new(NOTES_MAX);
 	chan_fd(p->to_main);
 	chan_fd(p->from_main);

@@ -5,6 +5,9 @@
 
 static const int64_t forget_ns = 60 * NS_PER_S;
 static const int64_t tell_again_ns = 20 * NS_PER_S; /* the plan forgets whom it does not hear of for a minute */
+/* A client of libkineto's polls every five seconds. */
+static const int64_t turned_ns = 100 * NS_PER_MS, turned_late_ns = NS_PER_S, asked_ns = 5 * NS_PER_S;
+enum { ASKED_MAX = 4 };
 
 VEC(procs, struct kineto_proc);
 
@@ -44,6 +47,18 @@ static void take_tree(struct kineto_proc *p, const struct kineto_message *m)
 	p->job = m->job;
 }
 
+static bool may_ask(struct kineto_proc *p, int64_t mono_ns)
+{
+	if (mono_ns - p->asked_ns >= asked_ns) {
+		p->asked_ns = mono_ns;
+		p->asked = 0;
+	}
+	if (p->asked >= ASKED_MAX)
+		return false;
+	p->asked++;
+	return true;
+}
+
 struct kineto_proc *kineto_table_poll(struct kineto_table *t, pid_t pid, uid_t uid, uint64_t address,
 	const struct kineto_message *m, int64_t mono_ns, bool *is_new)
 {
@@ -55,9 +70,10 @@ struct kineto_proc *kineto_table_poll(struct kineto_table *t, pid_t pid, uid_t u
 	if (p == NULL)
 		return NULL;
 	if (fresh) {
-		struct kineto_grant old = p->grant;
+		const struct kineto_proc old = *p;
 
-		*p = (struct kineto_proc){ .pid = pid, .address = address, .grant = old, .told_ns = mono_ns };
+		*p = (struct kineto_proc){ .pid = pid, .address = address, .grant = old.grant, .told_ns = mono_ns,
+			.asked_ns = old.asked_ns, .asked = old.asked };
 		p->grant.until_ns = INT64_MIN; /* of the one before, if there is one */
 	}
 	p->uid = uid;
@@ -65,7 +81,7 @@ struct kineto_proc *kineto_table_poll(struct kineto_table *t, pid_t pid, uid_t u
 	p->polls++;
 	p->idle = (m->can & KINETO_CAN_TRACE) != 0;
 	take_tree(p, m);
-	*is_new = !p->known;
+	*is_new = !p->known && may_ask(p, mono_ns);
 	return p;
 }
 
@@ -139,10 +155,16 @@ size_t kineto_table_expire(struct kineto_table *t, int64_t mono_ns)
 	return n - kept;
 }
 
+bool kineto_table_turned(const struct kineto_proc *p, int64_t mono_ns)
+{
+	return p->idle != p->told_idle && mono_ns - p->told_ns >= turned_ns;
+}
+
 struct kineto_proc *kineto_table_untold(struct kineto_table *t, int64_t mono_ns)
 {
 	vec_each(p, &t->procs)
-		if (p->known && p->last_ns > p->told_ns && mono_ns - p->told_ns >= tell_again_ns)
+		if (p->known && p->last_ns > p->told_ns &&
+			mono_ns - p->told_ns >= (p->idle == p->told_idle ? tell_again_ns : turned_late_ns))
 			return p;
 	return NULL;
 }

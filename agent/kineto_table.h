@@ -35,6 +35,8 @@ struct kineto_proc {
 	bool idle, known, out;
 	bool told_idle; /* what main was told last, and when */
 	int64_t told_ns;
+	int64_t asked_ns; /* since then main was asked so often who this pid is, whatever its address */
+	unsigned asked;
 	char dir[KINETO_DIR_MAX + 1]; /* where known */
 	struct kineto_grant grant;
 };
@@ -44,7 +46,8 @@ struct kineto_table;
 struct kineto_table *kineto_table_new(void);
 void kineto_table_free(struct kineto_table *t);
 
-/* Takes in a poll; *is_new when it must be found out who it is. NULL when the table is full. The process's place is
+/* Takes in a poll; *is_new when it must be found out who it is: a few times in a while at most, since finding out is work, and a
+ * process may poll as often as it likes, under ever new addresses. NULL when the table is full. The process's place is
  * valid until the next call that adds or expires. */
 struct kineto_proc *kineto_table_poll(struct kineto_table *t, pid_t pid, uid_t uid, uint64_t address,
 	const struct kineto_message *m, int64_t mono_ns, bool *is_new);
@@ -64,6 +67,8 @@ void kineto_table_over(struct kineto_table *t, pid_t pid);
 uint64_t kineto_table_unsent(struct kineto_table *t, int64_t mono_ns);
 /* Whoever is gone, except with a grant: take those by kineto_table_unsent first. How many went. */
 size_t kineto_table_expire(struct kineto_table *t, int64_t mono_ns);
+/* Should main hear at once that it has become idle, or busy? Not of every poll of one that does so all the time. */
+bool kineto_table_turned(const struct kineto_proc *p, int64_t mono_ns);
 /* The next process that main should hear of again, since it has polled and was not told of for so long; NULL: none. */
 struct kineto_proc *kineto_table_untold(struct kineto_table *t, int64_t mono_ns);
 

@@ -823,6 +823,32 @@ static void answer_many(int64_t spread_ns)
 	ck_assert(good);
 }
 
+/* The room for windows on their way is everybody's. */
+START_TEST(a_process_that_finds_many_old_windows_is_given_a_few_of_them)
+{
+	size_t taken = 0;
+
+	for (int i = 0; i < 60; i++) {
+		char file[64];
+
+		snprintf(file, sizeof(file), "out/trainspotter_%016d_%ld.json", i, (long)getpid());
+		folder_write(file, STR("x"));
+	}
+	plan_pause(plan, true);
+	ck_assert_int_eq(fake_client_poll(&client), FAKE_NOTHING);
+	for (int i = 0; i < 100; i++) {
+		look();
+		while (kineto_source.next(k, now(), &trace)) {
+			give_back(SOURCE_KEPT, false);
+			taken++;
+		}
+		clock_sleep_ns(NS_PER_MS);
+	}
+	ck_assert_uint_ge(taken, 1);
+	ck_assert_uint_le(taken, 16);
+}
+END_TEST
+
 START_TEST(five_hundred_processes_at_the_same_moment_are_all_answered)
 {
 	answer_many(0);
@@ -891,6 +917,7 @@ Suite *suite_kineto(void)
 	tcase_add_test(tc, a_link_in_the_place_of_the_socket_is_not_followed);
 	tcase_add_test(tc, a_socket_where_another_daemon_listens_is_not_taken_from_it);
 	tcase_add_test(tc, a_restart_is_bridged_by_the_clients_retries_and_loses_no_window);
+	tcase_add_test(tc, a_process_that_finds_many_old_windows_is_given_a_few_of_them);
 	tcase_add_test(tc, five_hundred_processes_at_the_same_moment_are_all_answered);
 	tcase_add_test(tc, five_hundred_processes_within_five_seconds_are_all_answered);
 	tcase_add_test(tc, a_window_that_the_daemon_asks_for_is_taken_with_its_own_length_and_told);

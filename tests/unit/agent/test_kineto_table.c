@@ -184,6 +184,55 @@ START_TEST(another_process_of_the_same_pid_starts_anew)
 }
 END_TEST
 
+static bool asks_who(pid_t pid, uint64_t address)
+{
+	struct kineto_message m = { .kind = KINETO_POLL, .can = KINETO_CAN_TRACE, .pids = { pid }, .n_pids = 1 };
+	bool is_new = false;
+
+	ck_assert_ptr_nonnull(kineto_table_poll(t, pid, 1000, address, &m, now, &is_new));
+	return is_new;
+}
+
+START_TEST(whoever_polls_under_ever_new_addresses_is_asked_about_a_few_times_only)
+{
+	unsigned asked = 0;
+
+	for (uint64_t i = 0; i < 10000; i++) {
+		asked += asks_who(7, 1 + i % 3);
+		now += NS_PER_US;
+	}
+	ck_assert_uint_eq(asked, 4);
+	ck_assert(asks_who(8, 1)); /* another one is not held up by it */
+	now += 5 * NS_PER_S;
+	ck_assert(asks_who(7, 1));
+	kineto_table_know(t, 7, 1, STR("/tmp"));
+	ck_assert(!asks_who(7, 1));
+}
+END_TEST
+
+START_TEST(main_hears_soon_of_a_process_that_turns_idle_or_busy_and_not_of_each_time)
+{
+	struct kineto_proc *p = poll_as(7, 0, 7);
+	unsigned turned = 0;
+
+	now += NS_PER_S;
+	for (unsigned i = 0; i < 10000; i++) {
+		p = poll_as(7, i % 2 == 0 ? KINETO_CAN_TRACE : 0, 7);
+		if (kineto_table_turned(p, now)) {
+			turned++;
+			p->told_idle = p->idle;
+			p->told_ns = now;
+		}
+		now += 10 * NS_PER_US; /* a tenth of a second in all */
+	}
+	ck_assert_uint_ge(turned, 1);
+	ck_assert_uint_le(turned, 2);
+	p = poll_as(7, p->told_idle ? 0 : KINETO_CAN_TRACE, 7);
+	ck_assert_ptr_null(kineto_table_untold(t, p->told_ns + NS_PER_MS));
+	ck_assert_ptr_eq(kineto_table_untold(t, p->told_ns + NS_PER_S), p); /* what was held back comes after all */
+}
+END_TEST
+
 START_TEST(there_is_a_ceiling_to_processes)
 {
 	struct kineto_message m = { .kind = KINETO_POLL, .pids = { 1 }, .n_pids = 1 };
@@ -211,6 +260,8 @@ Suite *suite_kineto_table(void)
 	tcase_add_test(tc, a_minute_without_a_poll_and_it_is_forgotten);
 	tcase_add_test(tc, main_hears_of_a_process_now_and_then_while_it_polls);
 	tcase_add_test(tc, another_process_of_the_same_pid_starts_anew);
+	tcase_add_test(tc, whoever_polls_under_ever_new_addresses_is_asked_about_a_few_times_only);
+	tcase_add_test(tc, main_hears_soon_of_a_process_that_turns_idle_or_busy_and_not_of_each_time);
 	tcase_add_test(tc, there_is_a_ceiling_to_processes);
 	suite_add_tcase(s, tc);
 	return s;
