@@ -34,7 +34,7 @@ static void ranges(int64_t *ids, size_t n, char out[CORES_TEXT])
 	qsort(ids, n, sizeof(*ids), compare_ids);
 	buf_init(&b, CORES_TEXT - 1);
 	for (size_t i = 0, to; i < n; i = to) {
-		for (to = i + 1; to < n && ids[to] <= ids[to - 1] + 1; to++)
+		for (to = i + 1; to < n && (uint64_t)ids[to] - (uint64_t)ids[to - 1] <= 1; to++)
 			;
 		buf_fmt(&b, "%s%" PRId64, i == 0 ? "" : ",", ids[i]);
 		if (ids[to - 1] > ids[i])

@@ -24,6 +24,8 @@ static const int64_t every_ns = 10 * NS_PER_S, list_every_ns = NS_PER_MIN;
 static const int64_t settle_ns = NS_PER_S / 4;
 /* When a process was born is known to a tick of the kernel's. */
 static const int64_t born_slack_ns = NS_PER_S;
+/* A step may be later than the beginning of the turn in which it is read. */
+static const int64_t ahead_ns = NS_PER_MIN;
 /* Tracks of jobs that the plan does not know have numbers that it does not give. */
 static const uint64_t unplanned = UINT64_C(1) << 63;
 
@@ -55,6 +57,7 @@ struct meter {
 	size_t n_folders;
 	struct files files;
 	struct seats seats;
+	int64_t now_ns;
 	int64_t read_ns, list_ns; /* when to do so next */
 };
 
@@ -230,12 +233,18 @@ static bool is_its(const struct seat *s, const struct cost_steps *steps)
 	return s->born_ns == 0 || steps->first_ns >= s->born_ns - born_slack_ns;
 }
 
+/* Whoever may write there may write anything, and what was left before the host was started anew is of another clock. */
+static bool is_of_now(const struct meter *m, const struct cost_steps *steps)
+{
+	return steps->last_ns <= m->now_ns + ahead_ns;
+}
+
 static void read_file(struct meter *m, const struct file *f)
 {
 	struct seat *s = owner_of(m, f->pid);
 	struct cost_steps steps;
 
-	if (!read_steps(f->path, &steps) || (s != NULL && !is_its(s, &steps)))
+	if (!read_steps(f->path, &steps) || !is_of_now(m, &steps) || (s != NULL && !is_its(s, &steps)))
 		return;
 	cost_add_steps(m->cost, track_of(m, f), &steps, s != NULL && s->inside[COST_STEPS]);
 	if (s != NULL)
@@ -356,6 +365,7 @@ static bool any_out(const struct meter *m)
 /* The plan only while something changes: most turns of the loop are about other things. */
 void meter_look(struct meter *m, int64_t now_ns)
 {
+	m->now_ns = now_ns;
 	if (now_ns >= m->read_ns || plan_out(m->plan) > 0 || any_out(m))
 		look_at_plan(m, now_ns);
 	if (now_ns < m->read_ns)

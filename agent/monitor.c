@@ -120,11 +120,11 @@ static void make_env(const char *env[ENV_MAX])
 	env[n] = NULL;
 }
 
-static void listen_to(struct monitor *m, int fd)
+static int listen_to(struct monitor *m, int fd, struct err *e)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
 
-	must(epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0);
+	return epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? err_sys(e, "epoll") : OK;
 }
 
 static void start_again_later(struct monitor *m, int64_t now_ns)
@@ -146,14 +146,14 @@ static void start_child(struct monitor *m, int64_t now_ns)
 	struct err e = { 0 };
 
 	make_env(env);
-	if (child_start(&m->child, &s, &e) < 0) {
+	if (child_start(&m->child, &s, &e) < 0 || listen_to(m, child_out_fd(m->child), &e) < 0 ||
+		listen_to(m, child_err_fd(m->child), &e) < 0) {
+		child_close(m->child, 0);
 		m->child = NULL;
 		say(m, MONITOR_NO_PROGRAM, e.text);
 		start_again_later(m, now_ns);
 		return;
 	}
-	listen_to(m, child_out_fd(m->child));
-	listen_to(m, child_err_fd(m->child));
 	m->began_ns = m->heard_ns = now_ns;
 	m->term_ns = 0;
 	m->killed = m->ending = m->has_reported = m->skipping = false;
@@ -239,7 +239,8 @@ static void take_runtimes(struct monitor *m, int64_t now_ns)
 	const struct neuron_runtime *r = neuron_monitor_runtimes(m->fold, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		struct process *p = r[i].in_last ? process_of(m, r[i].pid) : NULL;
+		/* a number that is no pid must not become somebody else's */
+		struct process *p = r[i].in_last && r[i].pid <= INT32_MAX ? process_of(m, r[i].pid) : NULL;
 
 		if (p == NULL)
 			continue;

@@ -281,6 +281,18 @@ START_TEST(neuron_ls_tells_cores_by_process)
 }
 END_TEST
 
+START_TEST(cores_of_any_number_are_told_as_they_are)
+{
+	struct cores_table t;
+
+	ck_assert_msg(cores_parse(&t, STR("[{\"neuron_device\":0,\"nc_count\":2,\"neuroncore_ids\":[9223372036854775807,"
+		"9223372036854775806,0],\"neuron_processes\":[{\"pid\":11}]}]"), &e) == OK, "%s", e.text);
+	ck_assert_uint_eq(t.n, 1);
+	ck_assert_str_eq(t.v[0].text, "0,9223372036854775806-9223372036854775807");
+	vec_fini(&t);
+}
+END_TEST
+
 static void wait_for_cores(struct identities *ids, int64_t now_ns)
 {
 	for (int i = 0; i < 1000; i++) {
@@ -378,6 +390,7 @@ Suite *suite_identity(void)
 	tcase_add_test(tc, an_absolute_link_of_a_container_is_its_own);
 	tcase_add_test(tc, without_files_the_environment_names_the_pod);
 	tcase_add_test(tc, neuron_ls_tells_cores_by_process);
+	tcase_add_test(tc, cores_of_any_number_are_told_as_they_are);
 	tcase_add_test(tc, neuron_ls_is_asked_for_a_worker_that_holds_a_device_and_rarely);
 	tcase_add_test(tc, a_neuron_ls_that_fails_is_no_harm);
 	suite_add_tcase(s, tc);

@@ -297,6 +297,27 @@ START_TEST(a_job_that_profiles_itself_is_measured_by_its_own_counter)
 }
 END_TEST
 
+/* Times that nobody has lived through yet, and of which a few would be more than a number holds. */
+START_TEST(a_counter_whose_clock_is_far_ahead_is_not_read)
+{
+	uint64_t worker = see("kineto", "pid 4711", PID, true);
+	const int64_t far = INT64_MAX / 2;
+
+	for (int i = 0; i < 8; i++) {
+		see("kineto", "pid 4711", PID, true);
+		steps.first_ns = i;
+		steps.last_ns = i + far;
+		steps.steps += 1000;
+		steps.begun = steps.ended = (uint64_t)i;
+		write_steps("in/12.steps");
+		now += 11 * NS_PER_S;
+		turn();
+	}
+	meter_count_pid(m, PID, COST_EXECUTIONS, now, 1);
+	ck_assert_int_eq(meter_of_worker(m, worker).counter, COST_EXECUTIONS); /* a worse one is taken: the better was not read */
+}
+END_TEST
+
 START_TEST(what_is_no_counter_is_passed_over)
 {
 	uint64_t worker = see("kineto", "pid 4711", PID, true);
@@ -324,6 +345,7 @@ Suite *suite_meter(void)
 	tcase_add_test(tc, what_an_earlier_process_left_is_not_this_ones);
 	tcase_add_test(tc, what_sources_count_is_taken_with_the_windows_that_were_out);
 	tcase_add_test(tc, a_job_that_profiles_itself_is_measured_by_its_own_counter);
+	tcase_add_test(tc, a_counter_whose_clock_is_far_ahead_is_not_read);
 	tcase_add_test(tc, what_is_no_counter_is_passed_over);
 	suite_add_tcase(s, tc);
 	return s;

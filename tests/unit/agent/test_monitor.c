@@ -219,6 +219,20 @@ START_TEST(a_process_says_whose_it_is_and_which_worker)
 }
 END_TEST
 
+/* 4294967303 is 7 in 32 bits. */
+START_TEST(a_number_that_is_no_pid_names_no_other_process)
+{
+	folder_write("report", STR("{\"neuron_runtime_data\":[" RUNTIME("4294967303", "llm", "0", "20") "]," SYSTEM "\n"));
+	write_process("7", STR("TRAINSPOTTER_SERVICE=secret\0RANK=3\0"));
+	open_it();
+	run_until(two_windows);
+	for (size_t i = 0; i < n_got; i++) {
+		ck_assert(!str_eq(got[i].service, STR("secret")));
+		ck_assert_ptr_null(find(&got[i], "executions", "worker", "3"));
+	}
+}
+END_TEST
+
 START_TEST(what_is_the_hosts_goes_with_the_service_of_the_configuration)
 {
 	size_t hosts = 0;
@@ -422,6 +436,7 @@ Suite *suite_monitor(void)
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, reports_of_a_while_become_one_window_of_gauges);
 	tcase_add_test(t, a_process_says_whose_it_is_and_which_worker);
+	tcase_add_test(t, a_number_that_is_no_pid_names_no_other_process);
 	tcase_add_test(t, what_is_the_hosts_goes_with_the_service_of_the_configuration);
 	tcase_add_test(t, a_report_in_pieces_is_one_report);
 	tcase_add_test(t, executions_of_a_process_that_is_profiled_tell_what_it_costs);
