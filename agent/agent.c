@@ -47,6 +47,7 @@ struct counts {
 
 struct agent {
 	struct agent_conf conf;
+	struct agent_conf_marks started; /* with these */
 	struct agent_options options;
 	char id[HOST_ID_TEXT];
 	char host[HOST_TEXT];
@@ -311,6 +312,7 @@ int agent_open(struct agent **out, struct agent_conf *cf, const struct agent_opt
 
 	a->conf = *cf;
 	*cf = (struct agent_conf){ .server = NULL };
+	agent_conf_mark(&a->conf, &a->started);
 	a->options = *o;
 	a->signal_fd = -1;
 	a->start_ns = clock_wall_ns();
@@ -679,6 +681,17 @@ static int take_conf(struct agent *a, struct agent_conf *cf, struct err *e)
 	return rc < 0 ? rc : open_fleet(a, e);
 }
 
+static void say_later(const struct agent *a, const struct agent_conf *cf)
+{
+	struct buf keys;
+
+	buf_init(&keys, 4096);
+	agent_conf_later(cf, &a->started, &keys);
+	if (keys.n > 0)
+		log_warn("config.later", "keys=\"%.*s\" when=\"next start\"", STR_ARG(buf_view(&keys)));
+	buf_fini(&keys);
+}
+
 /* Only while no trace is out: the job borrows names from the configuration. */
 static void reload(struct agent *a)
 {
@@ -690,8 +703,7 @@ static void reload(struct agent *a)
 	if (agent_conf_load(&cf, &a->options, &e) < 0) {
 		log_error("config.refused", "in_force=old err=\"%s\"", e.text);
 	} else {
-		if (strcmp(cf.state_dir, a->conf.state_dir) != 0 || cf.spool_bytes != a->conf.spool_bytes)
-			log_warn("config.later", "keys=\"state_dir spool.max\" when=\"next start\"");
+		say_later(a, &cf);
 		mem_free(cf.state_dir);
 		cf.state_dir = mem_dup_text(a->conf.state_dir);
 		cf.spool_bytes = a->conf.spool_bytes;

@@ -5,11 +5,14 @@
 #include "agent/kineto_config.h"
 #include "agent/xla.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "json/num.h"
 
 static const char *const done_words[] = { [DONE_REMOVE] = "remove", [DONE_MOVE] = "move", NULL };
 static const char *const level_words[] = { "error", "warn", "info", "debug", NULL }; /* enum log_level */
+
+enum { MARKED_MAX = 4 << 20 };
 
 #define W(field) offsetof(struct watch_conf, field)
 
@@ -292,7 +295,8 @@ const struct opt_command agent_command = {
 	.operands = "",
 	.summary = "takes or finds traces of this host's jobs, reduces each to a window, ships those to a daemon",
 	.detail = "SIGHUP reads the configuration again; a bad one is logged and the old one stays in force. "
-		  "state_dir, spool.max, kineto, xla, vllm and exec take effect at the next start. SIGUSR1 prints a line about what was done so far.",
+		  "state_dir, spool.max, identity, kineto, xla, vllm and exec take effect at the next start, as decode does for the latter two; "
+		  "the log names what is not in force yet. SIGUSR1 prints a line about what was done so far.",
 	.examples = "trainspotter-agent --check    is the configuration good?\n"
 		    "trainspotter-agent --config ./agent.yaml --once    ship what is in the folders, and end",
 	.opts = agent_opts,
@@ -444,6 +448,54 @@ int agent_conf_plan(const struct capture_conf *cf, struct str host, struct plan_
 		if (schedule_add_quiet(&out->schedule, str_of(cf->quiet.v[i]), e) < 0)
 			return err_add(e, "capture.quiet");
 	return OK;
+}
+
+/* Whether a part of the agent that is made once has it: those of decode as far as vllm and exec decode. */
+static bool is_later(const char *key)
+{
+	static const char *const once[] = { "state_dir", "spool.max", "kineto.", "xla.", "vllm.", "exec.", "identity.", "decode." };
+
+	for (size_t i = 0; i < COUNT(once); i++)
+		if (str_has_prefix(str_of(key), str_of(once[i])))
+			return true;
+	return false;
+}
+
+static uint64_t mark_of(const struct conf_key *key, const struct agent_conf *cf)
+{
+	const struct conf_schema one = { key, 1, sizeof(*cf) };
+	struct buf b;
+	uint64_t mark;
+
+	buf_init(&b, MARKED_MAX);
+	conf_print(&one, cf, &b);
+	mark = hash64(b.p, b.n, 0);
+	buf_fini(&b);
+	return mark;
+}
+
+void agent_conf_mark(const struct agent_conf *cf, struct agent_conf_marks *out)
+{
+	_Static_assert(COUNT(agent_keys) <= AGENT_KEYS_MAX, "a mark for every key");
+	for (size_t i = 0; i < COUNT(agent_keys); i++)
+		out->v[i] = is_later(agent_keys[i].name) ? mark_of(&agent_keys[i], cf) : 0;
+}
+
+static bool decodes_later(const struct agent_conf *cf)
+{
+	return cf->exec.commands.n > 0 || (cf->vllm.decode && cf->vllm.servers.n > 0);
+}
+
+void agent_conf_later(const struct agent_conf *cf, const struct agent_conf_marks *started, struct buf *out)
+{
+	for (size_t i = 0; i < COUNT(agent_keys); i++) {
+		const char *name = agent_keys[i].name;
+
+		if (!is_later(name) || mark_of(&agent_keys[i], cf) == started->v[i] ||
+			(str_has_prefix(str_of(name), STR("decode.")) && !decodes_later(cf)))
+			continue;
+		buf_fmt(out, "%s%s", out->n == 0 ? "" : " ", name);
+	}
 }
 
 int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct err *e)

@@ -137,9 +137,18 @@ extern const struct opt_command agent_command;
 int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct err *e) MUST_USE;
 void agent_conf_fini(struct agent_conf *cf);
 
-/* The schedule of this host. E_USAGE names the key. */
+/* What it was started with, of the keys that take effect at the next start only. */
+enum { AGENT_KEYS_MAX = 160 };
+struct agent_conf_marks {
+	uint64_t v[AGENT_KEYS_MAX];
+};
+void agent_conf_mark(const struct agent_conf *cf, struct agent_conf_marks *out);
+/* The names of those that are another value now, with blanks between, go behind out. */
+void agent_conf_later(const struct agent_conf *cf, const struct agent_conf_marks *started, struct buf *out);
+
 /* capture.slow_step in thousandths; 0: off. E_USAGE names the key. */
 int agent_conf_slow_step(const struct capture_conf *cf, int64_t *ratio, struct err *e) MUST_USE;
+/* The schedule of this host. E_USAGE names the key. */
 int agent_conf_plan(const struct capture_conf *cf, struct str host, struct plan_settings *out, struct err *e) MUST_USE;
 
 static inline const struct exec_command_conf *exec_conf_command(const struct exec_conf *cf, size_t i)

@@ -208,6 +208,45 @@ START_TEST(what_is_printed_reads_back_the_same)
 }
 END_TEST
 
+#define SERVERS "vllm:\n  servers:\n    - url: http://[::1]:8000\n      dir: /traces\n"
+
+/* What the agent was started with, what it reads later, and the keys that wait for its next start. */
+static const struct {
+	const char *first, *then, *later;
+} reloads[] = {
+	{ "watch:\n  - dir: /a\n", "watch:\n  - dir: /b\nship:\n  batch: 2MiB\nrescan: 1m\nlog:\n  level: debug\n", "" },
+	{ "watch:\n  - dir: /a\n", "watch:\n  - dir: /a\nstate_dir: /x\nspool:\n  max: 1GiB\n", "state_dir spool.max" },
+	{ "kineto:\n  enabled: yes\n", "kineto:\n  enabled: yes\n  timeout: 7s\n  uids: [1000]\n", "kineto.timeout kineto.uids" },
+	{ "watch:\n  - dir: /a\n", "watch:\n  - dir: /a\nxla:\n  enabled: yes\n", "xla.enabled" },
+	{ SERVERS, SERVERS "      service: llm\n", "vllm.servers" },
+	{ "watch:\n  - dir: /a\n", "watch:\n  - dir: /a\nexec:\n  commands:\n    - name: x\n      command: [/bin/true]\n", "exec.commands" },
+	{ "watch:\n  - dir: /a\n", "watch:\n  - dir: /a\nidentity:\n  service_label: app\n", "identity.service_label" },
+	{ "watch:\n  - dir: /a\n", "watch:\n  - dir: /a\ndecode:\n  limit: 5m\n", "" }, /* of sessions in watched folders only */
+	{ "exec:\n  commands:\n    - name: x\n      command: [/bin/true]\n",
+		"exec:\n  commands:\n    - name: x\n      command: [/bin/true]\ndecode:\n  limit: 5m\n", "decode.limit" },
+};
+
+START_TEST(keys_that_wait_for_the_next_start_are_named)
+{
+	struct agent_conf first, then;
+	struct agent_conf_marks marks;
+	struct err e = { 0 };
+	struct buf b;
+
+	buf_init(&b, 4096);
+	ck_assert_msg(load(reloads[_i].first, NULL, &first, &e) == OK, "%s", e.text);
+	agent_conf_mark(&first, &marks);
+	agent_conf_later(&first, &marks, &b);
+	ck_assert_uint_eq(b.n, 0);
+	ck_assert_msg(load(reloads[_i].then, NULL, &then, &e) == OK, "%s", e.text);
+	agent_conf_later(&then, &marks, &b);
+	ck_assert_str_eq(b.p == NULL ? "" : b.p, reloads[_i].later);
+	agent_conf_fini(&first);
+	agent_conf_fini(&then);
+	buf_fini(&b);
+}
+END_TEST
+
 Suite *suite_options(void)
 {
 	Suite *s = suite_create("agent/options");
@@ -222,6 +261,7 @@ Suite *suite_options(void)
 	tcase_add_test(tc, a_password_in_an_address_is_refused_and_not_repeated);
 	tcase_add_test(tc, rules_for_names_are_read_with_the_configuration);
 	tcase_add_test(tc, what_is_printed_reads_back_the_same);
+	tcase_add_loop_test(tc, keys_that_wait_for_the_next_start_are_named, 0, COUNT(reloads));
 	suite_add_tcase(s, tc);
 	return s;
 }
