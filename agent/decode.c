@@ -260,9 +260,9 @@ static bool is_profile(const char *path)
 	return n > 0 && probe_is_neuron(probe_kind(str_make(head, (size_t)n), str_of(path)));
 }
 
-static int is_json(const struct dirent *ent)
+static bool is_json(const char *name)
 {
-	return ent->d_name[0] != '.' && str_has_suffix(str_of(ent->d_name), STR(".json"));
+	return name[0] != '.' && str_has_suffix(str_of(name), STR(".json"));
 }
 
 static int gather_one(struct work *w, enum step step, const char *from, struct err *e)
@@ -286,19 +286,19 @@ static int gather_one(struct work *w, enum step step, const char *from, struct e
 /* Whatever it is called: profiles of models get names with a number of their own. */
 static enum decode_end gather(struct work *w, enum step step, const char *dir)
 {
-	struct dirent **names = NULL;
 	unsigned before = w->result->files;
+	struct tree_names names;
 	struct err e = { 0 };
-	int n = scandir(dir, &names, is_json, tree_by_name), rc = OK;
+	int rc = OK;
 
-	for (int i = 0; i < n; i++) {
+	(void)tree_list(dir, is_json, NAMES_MAX, &names);
+	vec_each(name, &names) {
 		char path[PATH_MAX];
 
-		if (rc == OK && i < NAMES_MAX && snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name) < PATH_MAX)
+		if (rc == OK && snprintf(path, sizeof(path), "%s/%s", dir, *name) < PATH_MAX)
 			rc = gather_one(w, step, path, &e);
-		free(names[i]);
 	}
-	free(names);
+	tree_names_fini(&names);
 	if (rc < 0)
 		return ended(w, DECODE_FAILED, "%s", e.text);
 	if (w->result->files == before)

@@ -111,11 +111,9 @@ static bool is_session(const struct maker *m, const char *dir)
 	return false;
 }
 
-static int is_shown(const struct dirent *ent)
+static bool is_shown(const char *name)
 {
-	struct str name = str_of(ent->d_name);
-
-	return name.p[0] != '.' && !str_has_suffix(name, STR(WATCH_SIDECAR)) && !str_has_suffix(name, STR(".tmp"));
+	return name[0] != '.' && !str_has_suffix(str_of(name), STR(WATCH_SIDECAR)) && !str_has_suffix(str_of(name), STR(".tmp"));
 }
 
 static void take_files(struct maker *m, const char *dir, unsigned depth);
@@ -134,17 +132,16 @@ static void take_entry(struct maker *m, const char *path, unsigned depth)
 
 static void take_files(struct maker *m, const char *dir, unsigned depth)
 {
-	struct dirent **names = NULL;
-	int n = scandir(dir, &names, is_shown, tree_by_name);
+	struct tree_names names;
 
-	for (int i = 0; i < n; i++) {
+	(void)tree_list(dir, is_shown, NAMES_MAX, &names);
+	vec_each(name, &names) {
 		char path[PATH_MAX];
 
-		if (snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name) < PATH_MAX)
+		if (snprintf(path, sizeof(path), "%s/%s", dir, *name) < PATH_MAX)
 			take_entry(m, path, depth);
-		free(names[i]);
 	}
-	free(names);
+	tree_names_fini(&names);
 }
 
 /* ---- sessions */
@@ -187,29 +184,28 @@ static bool read_note(struct maker *m, const char *dir, struct buf *note, struct
 	return true;
 }
 
-static int is_json(const struct dirent *ent)
+static bool is_json(const char *name)
 {
-	return is_shown(ent) && str_has_suffix(str_of(ent->d_name), STR(".json"));
+	return is_shown(name) && str_has_suffix(str_of(name), STR(".json"));
 }
 
 static void take_decoded(struct maker *m, const struct session *s, const char *dir, struct str version)
 {
-	struct dirent **names = NULL;
-	int n = scandir(dir, &names, is_json, tree_by_name);
+	struct tree_names names;
 
-	for (int i = 0; i < n; i++) {
+	(void)tree_list(dir, is_json, NAMES_MAX, &names);
+	vec_each(name, &names) {
 		char path[PATH_MAX];
 		struct item *it = NULL;
 
-		if (snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name) < PATH_MAX && is_file(path))
+		if (snprintf(path, sizeof(path), "%s/%s", dir, *name) < PATH_MAX && is_file(path))
 			it = item_add(m, path);
 		if (it != NULL) {
-			it->is_device = decode_is_device(names[i]->d_name);
-			name_item(m, it, s, profile_of(names[i]->d_name), version);
+			it->is_device = decode_is_device(*name);
+			name_item(m, it, s, profile_of(*name), version);
 		}
-		free(names[i]);
 	}
-	free(names);
+	tree_names_fini(&names);
 }
 
 static void decode(struct maker *m, const struct session *s, const char *dir)

@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/str.h"
 
 enum { LEVELS_MAX = 32, ENTRIES_MAX = 1000000, BLOCK = 512 };
@@ -130,7 +132,37 @@ int tree_bytes(const char *path, uint64_t *bytes, struct err *e)
 	return rc;
 }
 
-int tree_by_name(const struct dirent **a, const struct dirent **b)
+/* ---- names */
+
+static int by_name(const void *a, const void *b)
 {
-	return strcmp((*a)->d_name, (*b)->d_name);
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+bool tree_list(const char *dir, bool (*wanted)(const char *name), size_t max, struct tree_names *out)
+{
+	DIR *d = opendir(dir);
+
+	*out = (struct tree_names)VEC_INIT(max);
+	if (d == NULL)
+		return false;
+	for (struct dirent *ent; out->n < max && (ent = readdir(d)) != NULL;) {
+		char **place = wanted(ent->d_name) ? vec_push(out) : NULL;
+
+		if (place != NULL)
+			*place = mem_dup_text(ent->d_name);
+	}
+	closedir(d);
+	if (out->n > 1)
+		qsort(out->v, out->n, sizeof(*out->v), by_name);
+	return true;
+}
+
+void tree_names_fini(struct tree_names *names)
+{
+	vec_each(name, names)
+		mem_free(*name);
+	vec_fini(names);
 }

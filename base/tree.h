@@ -3,11 +3,13 @@
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
 
-#include <dirent.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 
 /* Like rm -rf; OK where there is nothing. */
 int tree_remove(const char *path, struct err *e) MUST_USE;
@@ -21,7 +23,10 @@ int tree_remove_below(const char *top, const char *path, struct err *e) MUST_USE
 /* Bytes on disk of everything below path; what goes away meanwhile does not count. 0 where there is nothing. */
 int tree_bytes(const char *path, uint64_t *bytes, struct err *e) MUST_USE;
 
-/* For scandir(3): by name, bytewise, whatever the locale. */
-int tree_by_name(const struct dirent **a, const struct dirent **b);
+/* The names in folder dir that wanted says yes to (by d_name), sorted bytewise, whatever the locale. At most max of them, those that
+ * the folder gives first: one that others write to may hold any number. False where it cannot be read; the names are none then. */
+VEC(tree_names, char *);
+bool tree_list(const char *dir, bool (*wanted)(const char *name), size_t max, struct tree_names *out);
+void tree_names_fini(struct tree_names *names);
 
 #endif

@@ -76,16 +76,15 @@ bool session_read(const char *dir, struct session *out)
 	       (out->has_info || out->has_system || out->n_ntff > 0);
 }
 
-static int is_shown(const struct dirent *ent)
+static bool is_shown(const char *name)
 {
-	return ent->d_name[0] != '.';
+	return name[0] != '.';
 }
 
 static void find_below(const char *dir, unsigned depth, struct sessions *out)
 {
-	struct dirent **names = NULL;
+	struct tree_names names;
 	struct session s;
-	int n;
 
 	if (session_read(dir, &s)) {
 		struct session *place = vec_push(out);
@@ -94,17 +93,17 @@ static void find_below(const char *dir, unsigned depth, struct sessions *out)
 			*place = s;
 		return;
 	}
-	n = depth == 0 ? 0 : scandir(dir, &names, is_shown, tree_by_name);
-	for (int i = 0; i < n; i++) {
+	if (depth == 0)
+		return;
+	(void)tree_list(dir, is_shown, NAMES_MAX, &names);
+	vec_each(name, &names) {
 		char path[PATH_MAX];
 		struct stat st;
 
-		if (i < NAMES_MAX && snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name) < PATH_MAX &&
-			lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		if (snprintf(path, sizeof(path), "%s/%s", dir, *name) < PATH_MAX && lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
 			find_below(path, depth - 1, out);
-		free(names[i]);
 	}
-	free(names);
+	tree_names_fini(&names);
 }
 
 void sessions_find(const char *root, struct sessions *out)

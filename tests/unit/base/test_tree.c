@@ -171,6 +171,37 @@ START_TEST(what_may_not_be_removed_is_said)
 }
 END_TEST
 
+static bool is_wanted(const char *name)
+{
+	return name[0] != '.';
+}
+
+START_TEST(names_come_sorted_and_never_more_than_asked_for)
+{
+	struct tree_names names;
+	char name[16];
+
+	for (int i = 0; i < 300; i++) {
+		snprintf(name, sizeof(name), "%03d", 299 - i);
+		put(name, 0);
+	}
+	put(".hidden", 0);
+	ck_assert(tree_list(dir, is_wanted, 1000, &names));
+	ck_assert_uint_eq(names.n, 300);
+	for (size_t i = 0; i < names.n; i++)
+		ck_assert_int_eq(strtol(names.v[i], NULL, 10), (long)i);
+	tree_names_fini(&names);
+	ck_assert(tree_list(dir, is_wanted, 100, &names));
+	ck_assert_uint_eq(names.n, 100);
+	for (size_t i = 1; i < names.n; i++)
+		ck_assert_int_lt(strcmp(names.v[i - 1], names.v[i]), 0);
+	tree_names_fini(&names);
+	ck_assert(!tree_list(path_of("no such"), is_wanted, 100, &names));
+	ck_assert_uint_eq(names.n, 0);
+	tree_names_fini(&names);
+}
+END_TEST
+
 Suite *suite_tree(void)
 {
 	Suite *s = suite_create("base/tree");
@@ -183,6 +214,7 @@ Suite *suite_tree(void)
 	tcase_add_test(tc, what_is_behind_a_link_on_the_way_is_not_removed);
 	tcase_add_test(tc, folders_too_deep_are_an_error_and_no_crash);
 	tcase_add_test(tc, what_may_not_be_removed_is_said);
+	tcase_add_test(tc, names_come_sorted_and_never_more_than_asked_for);
 	suite_add_tcase(s, tc);
 	return s;
 }
