@@ -59,3 +59,11 @@ bool neuron_lane_parse(struct str word, enum neuron_lane *out)
 		}
 	return false;
 }
+
+bool neuron_lane_of_label(struct str label, enum neuron_lane *out)
+{
+	while (label.p != NULL)
+		if (neuron_lane_parse(str_split(&label, '/'), out))
+			return true;
+	return false;
+}

@@ -51,6 +51,8 @@ const struct neuron_name *neuron_name_find(struct str name); /* NULL where it is
 
 /* "neuron_hw" of trace_event_source or of a lane label. */
 bool neuron_lane_parse(struct str word, enum neuron_lane *out);
+/* "i-0b1ea/PID:17/neuron_hw/NC0:4" */
+bool neuron_lane_of_label(struct str label, enum neuron_lane *out);
 
 #define NEURON_NONE UINT32_MAX
 

@@ -82,6 +82,7 @@ static const struct record_field event_fields[] = {
 	RECORD_FIELD("framework_stream_id", STREAM),
 	RECORD_FIELD("extra_attributes_json", EXTRA),
 	{ STR("args"), NAME, RECORD_INSIDE },
+	RECORD_LABELLED(NAME),
 };
 
 static const struct record_field warning_fields[] = {
@@ -94,11 +95,13 @@ static const struct record_field memory_fields[] = {
 	RECORD_FIELD("used_bytes", USAGE),
 	RECORD_FIELD("percent_usage", PERCENT),
 	RECORD_FIELD("used_percent", PERCENT),
+	RECORD_LABELLED(USAGE),
 };
 
 static const struct record_field cpu_fields[] = {
 	RECORD_FIELD("util", UTIL),
 	RECORD_FIELD("util_percent", UTIL),
+	RECORD_LABELLED(UTIL),
 };
 
 /* Bytes of device memory: what every field is stands in its name, so all are read. */
@@ -207,21 +210,13 @@ static struct str label_part(struct str label, struct str prefix)
 	return str_make("", 0);
 }
 
-static bool lane_of_label(struct str label, enum neuron_lane *lane)
-{
-	while (label.p != NULL)
-		if (neuron_lane_parse(str_split(&label, '/'), lane))
-			return true;
-	return false;
-}
-
 static enum neuron_lane lane_of(struct profile *s, const struct neuron_name *known)
 {
 	bool stream = record_str(&s->rec, STREAM).n > 0 || label_part(s->lane, STR("Stream:")).n > 0;
 	enum neuron_lane lane;
 	int64_t type;
 
-	if (!neuron_lane_parse(record_str(&s->rec, SOURCE), &lane) && !lane_of_label(s->lane, &lane)) {
+	if (!neuron_lane_parse(record_str(&s->rec, SOURCE), &lane) && !neuron_lane_of_label(s->lane, &lane)) {
 		lane = known != NULL ? known->lane : NEURON_RUNTIME;
 		if (str_has_prefix(record_str(&s->rec, GROUP), STR("framework")))
 			lane = NEURON_FRAMEWORK;
@@ -430,6 +425,20 @@ static bool read_rows(struct profile *s, const struct list *l)
 	return step == RECORD_END;
 }
 
+/* What stands under a label or a lane: events, or one. False where reading cannot go on. */
+static bool read_labelled(struct profile *s, const struct list *l, enum json_token tok)
+{
+	if (tok == JSON_ARRAY)
+		return read_rows(s, l);
+	if (tok != JSON_OBJECT)
+		return tok != JSON_DONE && tok != JSON_ERROR;
+	if (!record_members(s->t, l->fields, l->n_fields, &s->rec))
+		return false;
+	if (s->rec.some)
+		l->row(s);
+	return true;
+}
+
 /* { lane: [ … ], … } */
 static bool read_lanes(struct profile *s, const struct list *l)
 {
@@ -442,17 +451,39 @@ static bool read_lanes(struct profile *s, const struct list *l)
 
 		arena_init(&keep, RECORD_BYTES_MAX);
 		s->lane = arena_str(&keep, v.raw);
-		tok = tokens_next(s->t, &v);
-		if (tok == JSON_ARRAY)
-			whole = read_rows(s, l);
-		else if (tok == JSON_OBJECT)
-			tokens_skip(s->t);
+		whole = read_labelled(s, l, tokens_next(s->t, &v));
 		s->lane = str_make("", 0);
 		arena_fini(&keep);
-		if (tok == JSON_DONE || tok == JSON_ERROR)
-			return false;
 	}
 	return whole && tok == JSON_OBJECT_END;
+}
+
+/* A member of the whole that is no list: an event under a label, or the events of a lane. */
+static bool read_stranger(struct profile *s, struct str key)
+{
+	static const struct list events = { "", FIELDS(event_fields), on_event };
+	enum neuron_lane any;
+	bool lane = neuron_lane_of_label(key, &any), whole;
+	struct arena keep;
+	struct json_value v;
+	enum json_token tok;
+
+	arena_init(&keep, RECORD_BYTES_MAX);
+	s->lane = arena_str(&keep, lane ? key : STR(""));
+	tok = tokens_next(s->t, &v);
+	if (tok == JSON_ARRAY && !lane) {
+		tokens_skip(s->t);
+		whole = true;
+	} else if (tok == JSON_OBJECT && !lane) {
+		whole = record_members(s->t, events.fields, events.n_fields, &s->rec);
+		if (whole && record_has(&s->rec, NAME) && record_has(&s->rec, START))
+			on_event(s);
+	} else {
+		whole = read_labelled(s, &events, tok);
+	}
+	s->lane = str_make("", 0);
+	arena_fini(&keep);
+	return whole;
 }
 
 static bool read_member(struct profile *s, struct str key)
@@ -461,10 +492,8 @@ static bool read_member(struct profile *s, struct str key)
 	struct json_value v;
 	enum json_token tok;
 
-	if (l == NULL) {
-		tokens_skip(s->t);
-		return true;
-	}
+	if (l == NULL)
+		return read_stranger(s, key);
 	tok = tokens_next(s->t, &v);
 	if (tok == JSON_ARRAY)
 		return read_rows(s, l);

@@ -3,7 +3,10 @@
  *
  *	{ "trace_events": [ {"name":"nc_exec_running","timestamp":…,"duration":…,"id":…,"parent_id":…,"exec_id":…,
  *	    "model_id":…,"nc_idx":…,"process_id":"…","thread_id":…,"group":…,"type":…}, … ],		also "trace_event",
- *	  "mem_usage": […], "cpu_util": […], "device_mem_usage": […] }					also { lane: [ … ] }
+ *	  "mem_usage": […], "cpu_util": […], "device_mem_usage": […] }
+ *
+ * Instead of a list also { lane: [ … ], … } and { label: { … }, … }, either of them in place of the whole, and objects of labels
+ * in the list: the documents print events under "Neuron_Runtime_API_Event" and "Framework_Event".
  *
  * Numbers may be strings. How events are linked: trace/neuron_event.h. Rows:
  *

@@ -102,6 +102,8 @@ static const struct key_rule {
 	{ "mem_usage", ROOT, 70, PROBE_NEURON_SYSTEM },
 	{ "cpu_util", ROOT, 70, PROBE_NEURON_SYSTEM },
 	{ "device_mem_usage", ROOT, 70, PROBE_NEURON_SYSTEM },
+	{ "Neuron_Runtime_API_Event", ROOT, 70, PROBE_NEURON_SYSTEM },
+	{ "Framework_Event", ROOT, 70, PROBE_NEURON_SYSTEM },
 	{ "instruction", ROOT, 88, PROBE_NEURON_DEVICE },
 	{ "layer_summary", ROOT, 88, PROBE_NEURON_DEVICE },
 	{ "summary_groups", ROOT, 88, PROBE_NEURON_DEVICE },
@@ -134,6 +136,13 @@ static bool is_profile_key(struct str key)
 	return key.n >= 10;
 }
 
+/* "i-0b1ea78ca2865fd32/PID:17/neuron_rt/NC:0" */
+static bool is_lane_key(struct str key)
+{
+	return str_contains(key, STR("/neuron_rt")) || str_contains(key, STR("/neuron_hw")) ||
+	       (str_contains(key, STR("/PID:")) && str_contains(key, STR("/framework")));
+}
+
 struct json_probe {
 	enum probe_kind kind;
 	unsigned weight;
@@ -152,10 +161,10 @@ static void look_at_key(struct json_probe *p, unsigned depth, struct str key)
 			p->kind = r->kind;
 		}
 	}
-	if (place == ROOT && p->weight < 70 && is_profile_key(key)) {
-		p->weight = 70;
-		p->kind = PROBE_NEURON_SUMMARY;
-	}
+	if (place != ROOT || p->weight >= 70 || !(is_profile_key(key) || is_lane_key(key)))
+		return;
+	p->weight = 70;
+	p->kind = is_lane_key(key) ? PROBE_NEURON_SYSTEM : PROBE_NEURON_SUMMARY;
 }
 
 /* The header may be Chrome's own; events tell better. */

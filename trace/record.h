@@ -6,6 +6,7 @@
  * Texts are unescaped, numbers stay decimal text, whatever their JSON type is: profiles often write numbers as strings.
  * true and false are "1" and "0", null is absent. Nested values are passed over, but for fields that are lists, whose
  * texts and numbers are joined by RECORD_JOIN, and those whose members count as the record's own ("args": {…}).
+ * A table with RECORD_LABELLED takes objects under labels for records, too: {"label": {…}, "label": {…}} in the list is two.
  * Members that are not in the table cost nothing.
  * Runs on: one thread at a time. */
 #ifndef TRACE_RECORD_H
@@ -21,17 +22,20 @@
 enum { RECORD_SLOTS = 32, RECORD_BYTES_MAX = 8 << 20 };
 #define RECORD_JOIN '\037'
 
-enum record_kind { RECORD_ONE, RECORD_LIST, RECORD_INSIDE };
+enum record_kind { RECORD_ONE, RECORD_LIST, RECORD_INSIDE, RECORD_LABELS };
 struct record_field {
 	struct str key;
 	uint8_t slot;
 	uint8_t kind;
 };
 #define RECORD_FIELD(text, where) { STR(text), (where), RECORD_ONE }
+/* The last of a table: an object of a list that has objects instead of members, and these have that slot, is as many records. */
+#define RECORD_LABELLED(where) { STR("\0"), (where), RECORD_LABELS }
 
 struct record {
 	struct str v[RECORD_SLOTS]; /* p is NULL where the object has no such member */
 	uint64_t offset;	    /* of its brace */
+	bool some, labelled;	    /* it has a member; it stands under a label */
 	struct arena scratch;	    /* the texts, until the next one */
 };
 
@@ -48,7 +52,7 @@ enum record_step {
 enum record_step record_next(struct tokens *t, unsigned array_depth, const struct record_field *fields, size_t n,
 	struct record *rec);
 
-/* After JSON_OBJECT: its members. False where the input ended or JSON did, which the caller counts. */
+/* After JSON_OBJECT: its members, whatever the table says of labels. False where the input ended or JSON did, which the caller counts. */
 bool record_members(struct tokens *t, const struct record_field *fields, size_t n, struct record *rec);
 
 static inline bool record_has(const struct record *rec, unsigned slot)

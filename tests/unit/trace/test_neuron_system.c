@@ -214,6 +214,45 @@ START_TEST(both_spellings_and_lists_by_lane_are_read)
 }
 END_TEST
 
+/* As the documents print them: a label, and under it the event itself. */
+#define TWO_LABELLED \
+	"\"Neuron_Runtime_API_Event\":{\"duration\":27,\"group\":\"nrt-nc-000\",\"id\":1,\"name\":\"nrt_tensor_write\",\"timestamp\":100," \
+	"\"size\":\"4\",\"thread_id\":3,\"process_id\":\"7\",\"type\":11},\"Framework_Event\":{\"duration\":30,\"group\":\"framework-9\"," \
+	"\"name\":\"PjitFunction(f)\",\"process_id\":\"7\",\"thread_id\":9,\"timestamp\":400,\"type\":99999}"
+#define SAMPLE "{\"cpu_id\":\"4\",\"util\":50}"
+
+static const char *const labelled[] = {
+	"{\"trace_events\":{" TWO_LABELLED "},\"cpu_util\":{\"sample_1\":" SAMPLE "}}",
+	"{\"trace_events\":[{" TWO_LABELLED "}],\"cpu_util\":[{\"sample_1\":" SAMPLE "}]}",
+	"{\"trace_event\":[{\"extra\":{\"size\":\"9\"}," TWO_LABELLED "}],\"cpu_util\":[" SAMPLE "]}",
+	"{\"cpu_util\":[" SAMPLE "]," TWO_LABELLED ",\"metadata\":{\"name\":\"x\"}}",
+	"{" TWO_LABELLED ",\"cpu_util\":[" SAMPLE "],\"metadata\":[{\"name\":\"x\"}]}",
+};
+
+START_TEST(events_under_labels_are_read)
+{
+	const char *text = labelled[_i];
+
+	help_neuron_has(neuron_system_read, text, "op memcpy nrt_tensor_write calls=1 device=0/0 cpu=27/27 orphan=0/0 27..27");
+	help_neuron_has(neuron_system_read, text, "op cpu_op PjitFunction(f) calls=1 device=0/0 cpu=30/30 orphan=0/0 30..30");
+	help_neuron_has(neuron_system_read, text, "gauge transfer_bytes 4 bytes direction=host_to_device");
+	help_neuron_has(neuron_system_read, text, "gauge host_cpu_ratio 0.5 ratio");
+	help_neuron_has(neuron_system_read, text, "window dur_ns=330 steps=0 none launches=0 events=2");
+	help_neuron_has_not(neuron_system_read, text, "skip ");
+	help_neuron_seams(neuron_system_read, str_of(text));
+	help_neuron_cuts(neuron_system_read, str_of(text));
+}
+END_TEST
+
+START_TEST(lists_by_lane_may_be_all_there_is)
+{
+	static const char text[] = "{\"i-0b1/PID:7/framework/TID:0\":[{\"name\":\"aten::mul\",\"start_ts\":100,\"duration_ns\":90,\"flow_id\":[\"a\"]}],"
+		"\"i-0b1/PID:7/neuron_hw/NC0:4\":[{\"name\":\"nc_exec_running\",\"start_ts\":150,\"duration_ns\":33,\"flow_id\":[\"a\"]}]}";
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op aten::mul calls=1 device=33/33 cpu=90/90 orphan=0/0 33..33");
+}
+END_TEST
+
 START_TEST(tables_of_newer_versions_are_read)
 {
 	static const char text[] =
@@ -325,6 +364,8 @@ Suite *suite_neuron_system(void)
 	tcase_add_test(t, transfers_count_once_with_their_bytes);
 	tcase_add_test(t, collectives_and_switches_have_no_self_time);
 	tcase_add_test(t, both_spellings_and_lists_by_lane_are_read);
+	tcase_add_loop_test(t, events_under_labels_are_read, 0, (int)COUNT(labelled));
+	tcase_add_test(t, lists_by_lane_may_be_all_there_is);
 	tcase_add_test(t, tables_of_newer_versions_are_read);
 	tcase_add_test(t, arguments_inside_an_event_and_warnings_are_read);
 	tcase_add_test(t, host_series_become_gauges);
