@@ -76,19 +76,26 @@ static bool span_of(struct device *dv, enum slot slot, int64_t *ns)
 	return false;
 }
 
-/* Start and duration of a row. */
+/* Start and duration of a row; an end is as good as a duration. */
 static bool times_of(struct device *dv, int64_t *dur_ns)
 {
+	bool by_end = !record_has(&dv->rec, DURATION) && record_has(&dv->rec, START) && record_has(&dv->rec, END);
 	int64_t start_ns;
 
-	if (!span_of(dv, DURATION, dur_ns))
+	if (!span_of(dv, by_end ? END : DURATION, dur_ns))
 		return false;
-	if (record_has(&dv->rec, START)) {
-		if (!span_of(dv, START, &start_ns))
-			return false;
-		if (start_ns + *dur_ns > dv->last_ns)
-			dv->last_ns = start_ns + *dur_ns;
+	if (!record_has(&dv->rec, START))
+		return true;
+	if (!span_of(dv, START, &start_ns))
+		return false;
+	if (by_end)
+		*dur_ns -= start_ns;
+	if (*dur_ns < 0) {
+		blame(dv, TRACE_BAD_VALUE);
+		return false;
 	}
+	if (start_ns + *dur_ns > dv->last_ns)
+		dv->last_ns = start_ns + *dur_ns;
 	return true;
 }
 
@@ -258,16 +265,19 @@ static const struct record_field instruction_fields[] = {
 	RECORD_FIELD("timestamp", START),    RECORD_FIELD("duration", DURATION),	RECORD_FIELD("label", ENGINE),
 	RECORD_FIELD("opcode", OPCODE),      RECORD_FIELD("layer", LAYER),		RECORD_FIELD("hlo_name", HLO),
 	RECORD_FIELD("engine", ENGINE),      RECORD_FIELD("duration_ns", DURATION), RECORD_FIELD("start_ts", START),
+	RECORD_FIELD("end_ts", END),
 };
 
 static const struct record_field dma_fields[] = {
 	RECORD_FIELD("timestamp", START),    RECORD_FIELD("duration", DURATION), RECORD_FIELD("transfer_size", BYTES),
 	RECORD_FIELD("duplicate", DUPLICATE), RECORD_FIELD("start_ts", START),   RECORD_FIELD("duration_ns", DURATION),
+	RECORD_FIELD("end_ts", END),
 };
 
 static const struct record_field layer_fields[] = {
 	RECORD_FIELD("name", NAME),
 	RECORD_FIELD("start", START),
+	RECORD_FIELD("end", END),
 	RECORD_FIELD("duration", DURATION),
 };
 
@@ -277,6 +287,7 @@ static const struct record_field throttle_fields[] = {
 	RECORD_FIELD("type", TYPE),
 	RECORD_FIELD("throttle_type", TYPE),
 	RECORD_FIELD("start_ts", START),
+	RECORD_FIELD("end_ts", END),
 	RECORD_FIELD("duration_ns", DURATION),
 };
 
@@ -290,6 +301,7 @@ static const struct record_field memory_fields[] = {
 static const struct record_field warning_fields[] = {
 	RECORD_FIELD("category", CATEGORY),
 	RECORD_FIELD("message", MESSAGE),
+	RECORD_TEXT(MESSAGE),
 };
 
 static const struct record_field metadata_fields[] = {

@@ -187,8 +187,13 @@ enum record_step record_next(struct tokens *t, unsigned array_depth, const struc
 		case JSON_ARRAY: tokens_skip(t); break;
 		case JSON_OBJECT_END:
 		case JSON_KEY: continue; /* of an object of labels */
-		case JSON_MORE:
 		case JSON_STRING:
+			if (!in_list || last->kind != RECORD_TEXTS)
+				break;
+			clear(rec, v.offset);
+			rec->v[last->slot] = text_of(rec, tok, &v);
+			return RECORD_READ;
+		case JSON_MORE:
 		case JSON_NUMBER:
 		case JSON_TRUE:
 		case JSON_FALSE:
@@ -202,14 +207,14 @@ enum record_step record_next(struct tokens *t, unsigned array_depth, const struc
 
 int record_i64(const struct record *rec, unsigned slot, int64_t *out)
 {
-	if (record_str(rec, slot).n == 0)
-		return E_NOT_FOUND;
-	return json_fixed(rec->v[slot], 0, out);
+	struct str text = str_trim(record_str(rec, slot));
+
+	return text.n == 0 ? E_NOT_FOUND : json_fixed(text, 0, out);
 }
 
 int record_double(const struct record *rec, unsigned slot, double *out)
 {
-	if (record_str(rec, slot).n == 0)
-		return E_NOT_FOUND;
-	return json_double(rec->v[slot], out);
+	struct str text = str_trim(record_str(rec, slot));
+
+	return text.n == 0 ? E_NOT_FOUND : json_double(text, out);
 }

@@ -22,13 +22,15 @@
 enum { RECORD_SLOTS = 32, RECORD_BYTES_MAX = 8 << 20 };
 #define RECORD_JOIN '\037'
 
-enum record_kind { RECORD_ONE, RECORD_LIST, RECORD_INSIDE, RECORD_LABELS };
+enum record_kind { RECORD_ONE, RECORD_LIST, RECORD_INSIDE, RECORD_TEXTS, RECORD_LABELS };
 struct record_field {
 	struct str key;
 	uint8_t slot;
 	uint8_t kind;
 };
 #define RECORD_FIELD(text, where) { STR(text), (where), RECORD_ONE }
+/* The last of a table: a text in the list is a record that has nothing but that slot. */
+#define RECORD_TEXT(where) { STR("\0"), (where), RECORD_TEXTS }
 /* The last of a table: an object of a list that has objects instead of members, and these have that slot, is as many records. */
 #define RECORD_LABELLED(where) { STR("\0"), (where), RECORD_LABELS }
 
@@ -66,7 +68,7 @@ static inline struct str record_str(const struct record *rec, unsigned slot)
 	return record_has(rec, slot) ? rec->v[slot] : str_make("", 0);
 }
 
-/* OK, E_NOT_FOUND (or empty text), E_FORMAT, E_LIMIT. Decimals are cut off. */
+/* OK, E_NOT_FOUND (or nothing but blanks), E_FORMAT, E_LIMIT. Decimals are cut off. */
 int record_i64(const struct record *rec, unsigned slot, int64_t *out) MUST_USE;
 int record_double(const struct record *rec, unsigned slot, double *out) MUST_USE;
 

@@ -78,6 +78,20 @@ START_TEST(todays_field_names_are_read_as_well)
 }
 END_TEST
 
+START_TEST(an_end_is_as_good_as_a_duration_and_blanks_are_no_digits)
+{
+	static const char text[] = "{\"instruction\":[{\"engine\":\"Vector\",\"opcode\":\"ADD\",\"start_ts\":5,\"end_ts\":\" 12 \"},"
+		"{\"label\":\"Vector\",\"opcode\":\"ADD\",\"timestamp\":\"20 \",\"duration\":\"\\t8\",\"end_ts\":99},"
+		"{\"engine\":\"Vector\",\"opcode\":\"ADD\",\"start_ts\":9,\"end_ts\":8}],"
+		"\"layer_summary\":[{\"name\":\"/sg00/x\",\"start\":5,\"end\":28}],\"warnings\":[\"w\"]}";
+
+	help_neuron_has(neuron_device_read, text, "op kernel Vector ADD calls=2 device=15/15 cpu=0/0 orphan=2/15 7..8");
+	help_neuron_has(neuron_device_read, text, "window dur_ns=28 steps=1 executions launches=1 events=2 device");
+	help_neuron_has(neuron_device_read, text, "skip bad_value 1 @161");
+	help_neuron_has(neuron_device_read, text, "gauge profile_warnings 1 1 category= message=w");
+}
+END_TEST
+
 static const struct {
 	const char *row, *line;
 } odd_rows[] = {
@@ -168,6 +182,7 @@ Suite *suite_neuron_device(void)
 	tcase_add_test(t, transfers_throttling_memory_and_peaks_are_there);
 	tcase_add_test(t, versions_and_labels_travel);
 	tcase_add_test(t, todays_field_names_are_read_as_well);
+	tcase_add_test(t, an_end_is_as_good_as_a_duration_and_blanks_are_no_digits);
 	tcase_add_loop_test(t, an_odd_row_is_counted_and_the_next_one_read, 0, COUNT(odd_rows));
 	tcase_add_test(t, a_window_of_odd_texts_can_be_sent);
 	tcase_add_test(t, what_is_no_device_profile_is_an_error);
