@@ -9,7 +9,7 @@
  * to the call that scheduled it; a call without a parent to the op of its own thread that lasts while it is made, for
  * documented framework events carry no id. What leads nowhere stays without an op.
  * Names and lanes as documented for Neuron SDK 2.31 and seen in lists of real runs; no real file was at hand.
- * Runs on: one thread at a time. Memory: 128 bytes an event and 40 while linking, 24 for each
+ * Runs on: one thread at a time. Memory: 128 bytes an event and 56 while linking, 32 for each
  * flow id. */
 #ifndef TRACE_NEURON_EVENT_H
 #define TRACE_NEURON_EVENT_H

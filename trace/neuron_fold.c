@@ -162,13 +162,34 @@ static void add_inside(struct fold *f, const struct neuron_event *ev, enum op_ki
 	draft_value(op, ev->dur_ns, OP_BASIS_DEVICE);
 }
 
-/* Models are named by the path of their NEFF in a cache; the folders above the last one change with every compiler. */
+/* Has three letters in a row: "model" has, "_tp0_bk0" has not. */
+static bool says_something(struct str folder)
+{
+	unsigned letters = 0;
+
+	for (size_t i = 0; i < folder.n && letters < 3; i++) {
+		char c = (char)(folder.p[i] | 0x20);
+
+		letters = c >= 'a' && c <= 'z' ? letters + 1 : 0;
+	}
+	return letters == 3;
+}
+
+/* Models are named by the path of their NEFF in a cache or in a folder of the job; the folders above the last one that
+ * says something change with every compiler and job. */
 static struct str short_model(struct str path)
 {
-	size_t at = path.n, slashes = 0;
+	size_t end = path.n, at;
 
-	while (at > 0 && (slashes += path.p[at - 1] == '/') < 2)
-		at--;
+	while (end > 0 && path.p[end - 1] != '/')
+		end--;
+	for (at = end; at > 0; end = at) {
+		at--; /* the slash */
+		while (at > 0 && path.p[at - 1] != '/')
+			at--;
+		if (says_something(str_make(path.p + at, end - at)) || at == 0)
+			break;
+	}
 	return str_from(path, at);
 }
 

@@ -10,13 +10,20 @@ enum { HOPS_MAX = 16, CANDIDATES_MAX = 64, NEST_MAX = 10000 };
 
 struct by_key { /* an index over events */
 	uint64_t key;
+	int64_t start_ns;
 	uint32_t process, event;
 };
 VEC(keys, struct by_key);
 
 struct linker {
 	struct neuron_events_all *all;
-	struct keys ids, execs, flows; /* process and number → event; sorted */
+	struct keys ids, execs, flows; /* process and number → events in order of time; sorted */
+};
+
+/* Those of one number around a time. */
+struct candidates {
+	const struct by_key *v;
+	size_t n;
 };
 
 static struct neuron_event *at(const struct linker *l, uint32_t i)
@@ -100,16 +107,18 @@ static int by_process_and_key(const void *a, const void *b)
 		return x->key < y->key ? -1 : 1;
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-static bool add_key(struct keys *v, uint64_t key, uint32_t process, uint32_t event)
+static bool add_key(struct linker *l, struct keys *v, uint64_t key, uint32_t process, uint32_t event)
 {
 	struct by_key *k = vec_push(v);
 
 	if (k == NULL)
 		return false;
-	*k = (struct by_key){ key, process, event };
+	*k = (struct by_key){ key, at(l, event)->start_ns, process, event };
 	return true;
 }
 
@@ -121,11 +130,11 @@ static int index_all(struct linker *l, struct err *e)
 		const struct neuron_event *ev = at(l, i);
 
 		if (ev->id != 0)
-			fits = add_key(&l->ids, ev->id, ev->process, i);
+			fits = add_key(l, &l->ids, ev->id, ev->process, i);
 		if (fits && ev->exec != 0 && ev->lane == NEURON_RUNTIME)
-			fits = add_key(&l->execs, ev->exec, ev->process, i);
+			fits = add_key(l, &l->execs, ev->exec, ev->process, i);
 		for (uint32_t k = 0; fits && k < ev->n_flows; k++)
-			fits = add_key(&l->flows, l->all->flows.v[ev->first_flow + k], 0, i);
+			fits = add_key(l, &l->flows, l->all->flows.v[ev->first_flow + k], 0, i);
 	}
 	if (!fits)
 		return err_set(e, E_NOMEM, "no memory to link %zu events", l->all->events.n);
@@ -138,15 +147,16 @@ static int index_all(struct linker *l, struct err *e)
 	return OK;
 }
 
-/* The first entry of a key; where it ends, the caller sees. */
-static size_t first_of(const struct keys *v, uint64_t key, uint32_t process)
+/* The first entry that does not stand before this one. */
+static size_t first_from(const struct keys *v, uint64_t key, uint32_t process, int64_t start_ns)
 {
+	const struct by_key wanted = { key, start_ns, process, 0 };
 	size_t low = 0, high = v->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (v->v[mid].key < key || (v->v[mid].key == key && v->v[mid].process < process))
+		if (by_process_and_key(&v->v[mid], &wanted) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -154,9 +164,16 @@ static size_t first_of(const struct keys *v, uint64_t key, uint32_t process)
 	return low;
 }
 
-static bool is_key(const struct keys *v, size_t i, uint64_t key, uint32_t process)
+/* Ids may be used again and again: of more than CANDIDATES_MAX the ones next before and behind count. */
+static struct candidates candidates_of(const struct keys *v, uint64_t key, uint32_t process, int64_t start_ns)
 {
-	return i < v->n && v->v[i].key == key && v->v[i].process == process;
+	size_t first = first_from(v, key, process, INT64_MIN), from = first_from(v, key, process, ns_add(start_ns, 1)), to = from;
+
+	while (to < v->n && to - from < CANDIDATES_MAX && v->v[to].key == key && v->v[to].process == process)
+		to++;
+	if (from - first > CANDIDATES_MAX)
+		first = from - CANDIDATES_MAX;
+	return (struct candidates){ v->v + first, to - first };
 }
 
 /* ---- upwards */
@@ -186,29 +203,23 @@ static uint32_t by_flow(const struct linker *l, const struct neuron_event *ev)
 
 	for (uint32_t k = 0; k < ev->n_flows; k++) {
 		uint64_t flow = l->all->flows.v[ev->first_flow + k];
-		size_t i = first_of(&l->flows, flow, 0);
+		struct candidates c = candidates_of(&l->flows, flow, 0, ev->start_ns);
 
-		for (size_t n = 0; n < CANDIDATES_MAX && is_key(&l->flows, i, flow, 0); i++, n++) {
-			uint32_t other = l->flows.v[i].event;
-
-			if (at(l, other)->lane < ev->lane && is_better(l, ev, other, best))
-				best = other;
-		}
+		for (size_t i = 0; i < c.n; i++)
+			if (at(l, c.v[i].event)->lane < ev->lane && is_better(l, ev, c.v[i].event, best))
+				best = c.v[i].event;
 	}
 	return best;
 }
 
 static uint32_t by_parent(const struct linker *l, const struct neuron_event *ev)
 {
+	struct candidates c = candidates_of(&l->ids, ev->parent, ev->process, ev->start_ns);
 	uint32_t best = NEURON_NONE;
-	size_t i;
 
-	if (ev->parent == 0)
-		return NEURON_NONE;
-	i = first_of(&l->ids, ev->parent, ev->process);
-	for (size_t n = 0; n < CANDIDATES_MAX && is_key(&l->ids, i, ev->parent, ev->process); i++, n++)
-		if (at(l, l->ids.v[i].event) != ev && is_better(l, ev, l->ids.v[i].event, best))
-			best = l->ids.v[i].event;
+	for (size_t i = 0; ev->parent != 0 && i < c.n; i++)
+		if (at(l, c.v[i].event) != ev && is_better(l, ev, c.v[i].event, best))
+			best = c.v[i].event;
 	return best;
 }
 
@@ -257,11 +268,11 @@ static bool fits(uint32_t a, uint32_t b)
 /* The call that scheduled it: the lowest rank, then the latest before it, among those of its model (and its core). */
 static uint32_t next_dispatch(const struct linker *l, const struct neuron_event *ev, int above_rank, bool same_core)
 {
+	struct candidates c = candidates_of(&l->execs, ev->exec, ev->process, ev->start_ns);
 	uint32_t best = NEURON_NONE;
-	size_t i = first_of(&l->execs, ev->exec, ev->process);
 
-	for (size_t n = 0; n < CANDIDATES_MAX && is_key(&l->execs, i, ev->exec, ev->process); i++, n++) {
-		uint32_t other = l->execs.v[i].event;
+	for (size_t i = 0; i < c.n; i++) {
+		uint32_t other = c.v[i].event;
 		const struct neuron_event *call = at(l, other);
 
 		if (call->rank <= above_rank || !fits(call->model, ev->model))

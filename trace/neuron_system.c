@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "json/num.h"
 #include "json/tree.h"
+#include "trace/event.h"
 #include "trace/neuron_event.h"
 #include "trace/neuron_fold.h"
 #include "trace/neuron_summary.h"
@@ -14,6 +15,7 @@ enum slot {
 	NAME,
 	START,
 	DURATION,
+	END,
 	UNIT,
 	ID,
 	PARENT,
@@ -61,6 +63,7 @@ static const struct record_field event_fields[] = {
 	RECORD_FIELD("start_ts", START),
 	RECORD_FIELD("duration", DURATION),
 	RECORD_FIELD("duration_ns", DURATION),
+	RECORD_FIELD("end_ts", END),
 	RECORD_FIELD("timestamp_unit", UNIT),
 	RECORD_FIELD("id", ID),
 	RECORD_FIELD("parent_id", PARENT),
@@ -88,6 +91,7 @@ static const struct record_field event_fields[] = {
 static const struct record_field warning_fields[] = {
 	RECORD_FIELD("category", CATEGORY),
 	RECORD_FIELD("message", MESSAGE),
+	RECORD_TEXT(MESSAGE),
 };
 
 static const struct record_field memory_fields[] = {
@@ -160,11 +164,53 @@ static struct str member(struct profile *s, const struct json_node *extra, enum 
 	return n != NULL && (n->kind == JSON_K_STRING || n->kind == JSON_K_NUMBER) ? n->text : str_make("", 0);
 }
 
-static uint64_t number(struct str text)
+/* An id may be any number or text; below 0 it is none. */
+static bool read_id(struct str text, uint64_t *id)
 {
 	int64_t v;
 
-	return text.n > 0 && json_fixed(text, 0, &v) == OK && v > 0 ? (uint64_t)v : 0;
+	text = str_trim(text);
+	if (text.n == 0)
+		return false;
+	if (json_u64(text, id) == OK)
+		return true;
+	if (json_fixed(text, 0, &v) == OK) {
+		*id = (uint64_t)v;
+		return v >= 0;
+	}
+	*id = hash64(text.p, text.n, 0);
+	return true;
+}
+
+/* 0 is none. */
+static uint64_t id_of(struct str text)
+{
+	uint64_t id;
+
+	return read_id(text, &id) ? id : 0;
+}
+
+/* 0 is one, too. */
+static uint64_t exec_of(struct str text)
+{
+	uint64_t id;
+
+	if (!read_id(text, &id))
+		return 0;
+	return id < UINT64_MAX ? id + 1 : hash64(text.p, text.n, 0);
+}
+
+static int64_t bytes_of(struct profile *s, struct str text)
+{
+	int64_t v = -1;
+
+	text = str_trim(text);
+	if (text.n == 0)
+		return -1;
+	if (json_fixed(text, 0, &v) == OK && v >= 0 && v >> 60 == 0)
+		return v;
+	blame(s, TRACE_BAD_VALUE);
+	return -1;
 }
 
 static int shift_of(struct str unit)
@@ -176,10 +222,9 @@ static int shift_of(struct str unit)
 
 static bool read_ns(struct profile *s, enum slot slot, int64_t *out)
 {
-	int rc = E_NOT_FOUND;
+	struct str text = str_trim(record_str(&s->rec, slot));
+	int rc = text.n == 0 ? E_NOT_FOUND : json_fixed(text, shift_of(record_str(&s->rec, UNIT)), out);
 
-	if (record_str(&s->rec, slot).n > 0)
-		rc = json_fixed(s->rec.v[slot], shift_of(record_str(&s->rec, UNIT)), out);
 	if (rc == E_NOT_FOUND)
 		blame(s, TRACE_NO_TIME);
 	else if (rc < 0)
@@ -190,8 +235,12 @@ static bool read_ns(struct profile *s, enum slot slot, int64_t *out)
 /* Wall time, or a time from the profile's own start. */
 static bool read_times(struct profile *s, struct neuron_event *ev)
 {
-	if (!read_ns(s, START, &ev->start_ns) || !read_ns(s, DURATION, &ev->dur_ns))
+	bool by_end = !record_has(&s->rec, DURATION) && record_has(&s->rec, END);
+
+	if (!read_ns(s, START, &ev->start_ns) || !read_ns(s, by_end ? END : DURATION, &ev->dur_ns))
 		return false;
+	if (by_end)
+		ev->dur_ns = ns_sub(ev->dur_ns, ev->start_ns);
 	if (neuron_dur_possible(ev->dur_ns) && (neuron_time_possible(ev->start_ns) || neuron_dur_possible(ev->start_ns)))
 		return true;
 	blame(s, TRACE_BAD_VALUE);
@@ -251,6 +300,20 @@ static void read_flows(struct profile *s, struct neuron_event *ev)
 	}
 }
 
+/* Hosts of one file may have processes of one number: those of all but the first are told apart by its name. */
+static struct str on_host(struct profile *s, struct str process)
+{
+	struct str host = record_str(&s->rec, INSTANCE);
+
+	if (host.n == 0 && s->lane.n > 0)
+		host = str_upto(s->lane, str_find_byte(s->lane, '/'));
+	if (s->instance.n == 0 && host.n > 0)
+		s->instance = draft_text(&s->d, host);
+	if (host.n == 0 || str_eq(host, s->instance))
+		return process;
+	return arena_fmt(&s->rec.scratch, "%.*s of %.*s", STR_ARG(process), STR_ARG(host));
+}
+
 static void read_place(struct profile *s, struct neuron_event *ev)
 {
 	struct str process = record_str(&s->rec, PROCESS), thread = record_str(&s->rec, THREAD);
@@ -259,6 +322,7 @@ static void read_place(struct profile *s, struct neuron_event *ev)
 
 	if (process.n == 0)
 		process = label_part(s->lane, STR("PID:"));
+	process = on_host(s, process);
 	if (thread.n == 0)
 		thread = label_part(s->lane, STR("TID:"));
 	if (stream.n == 0)
@@ -288,14 +352,14 @@ static void read_numbers(struct profile *s, struct neuron_event *ev)
 	model = member(s, extra, MODEL, "model_id");
 	model_name = member(s, extra, MODEL_NAME, "model_name");
 	size = member(s, extra, SIZE, "size");
-	ev->id = number(record_str(&s->rec, ID));
-	ev->parent = number(member(s, extra, PARENT, "parent_id"));
-	ev->exec = exec.n == 0 ? 0 : number(exec) + 1;
+	ev->id = id_of(record_str(&s->rec, ID));
+	ev->parent = id_of(member(s, extra, PARENT, "parent_id"));
+	ev->exec = exec_of(exec);
 	if (model_name.n > 0)
 		ev->model = text_id(s, model_name);
 	else if (model.n > 0)
 		ev->model = text_id(s, arena_fmt(&s->rec.scratch, "model %.*s", STR_ARG(model)));
-	ev->bytes = size.n == 0 ? -1 : (int64_t)number(size);
+	ev->bytes = bytes_of(s, size);
 }
 
 static void on_event(struct profile *s)
@@ -324,8 +388,6 @@ static void on_event(struct profile *s)
 	}
 	read_flows(s, &fresh);
 	*ev = fresh;
-	if (s->instance.n == 0 && record_str(&s->rec, INSTANCE).n > 0)
-		s->instance = draft_text(&s->d, s->rec.v[INSTANCE]);
 }
 
 /* ---- series of the host */

@@ -116,6 +116,95 @@ START_TEST(a_model_keeps_its_name_when_it_is_compiled_again)
 }
 END_TEST
 
+/* Paths as neuronx-distributed-inference makes them: prefill and decode are in folders of the same name. */
+START_TEST(models_of_one_file_name_stay_apart)
+{
+#define NXD(what, hash) ",\"model_name\":\"tmp/nxd_model/" what "/_tp0_bk0/model.MODULE_" hash ".neff\""
+	static const char text[] = FILE_OF(RUN(10, 5, NXD("context_encoding_model", "6d1668c2294e2409dd72+ad9e832d")) "," RUN(20, 6,
+		NXD("token_generation_model", "56f0d314fda2b6e1e336+617f6939")) "," RUN(30, 5,
+		NXD("context_encoding_model", "0d1668c2294e2409dd72+bd9e832d")));
+
+	help_neuron_has(neuron_system_read, text,
+		"op kernel context_encoding_model/_tp0_bk0/model.MODULE_*.neff calls=2 device=10/10 cpu=0/0 orphan=2/10 5..5");
+	help_neuron_has(neuron_system_read, text,
+		"op kernel token_generation_model/_tp0_bk0/model.MODULE_*.neff calls=1 device=6/6 cpu=0/0 orphan=1/6 6..6");
+	help_neuron_has(neuron_system_read, FILE_OF(RUN(10, 5, ",\"model_name\":\"/w/decode/1/2/graph.neff\"")),
+		"op kernel decode/1/2/graph.neff calls=1 device=5/5 cpu=0/0 orphan=1/5 5..5");
+	help_neuron_has(neuron_system_read, FILE_OF(RUN(10, 5, ",\"model_name\":\"_tp0_bk0/graph.neff\"")),
+		"op kernel _tp0_bk0/graph.neff calls=1 device=5/5 cpu=0/0 orphan=1/5 5..5");
+}
+END_TEST
+
+/* Of any size, and of any kind: an id is told from another one by its text. */
+static const char *const ids[][2] = {
+	{ "18446744073709551615", "18446744073709551614" },
+	{ "\"18446744073709551615\"", "\"18446744073709551614\"" },
+	{ "9223372036854775808", "9223372036854775809" },
+	{ "\"1b4e28ba-2fa1\"", "\"1b4e28ba-2fa2\"" },
+	{ "4", "5" },
+};
+
+START_TEST(ids_below_zero_are_none)
+{
+	static const char text[] = FILE_OF(OP("a", 1000, 900, ",\"id\":-1") "," CALL("nrta_execute_schedule", 1100, 100,
+		",\"parent_id\":-1,\"exec_id\":\"-1\"") "," RUN(4000, 30, ",\"exec_id\":-1,\"parent_id\":\"-1\""));
+
+	help_neuron_has(neuron_system_read, text, UNLINKED);
+}
+END_TEST
+
+START_TEST(ids_of_any_kind_link)
+{
+	struct buf text;
+
+	buf_init(&text, 1 << 20);
+	buf_fmt(&text, FILE_OF(OP("a", 1000, 900, ",\"id\":%s") "," OP("b", 2000, 900, ",\"id\":%s") "," CALL("nrta_execute_schedule", 1100,
+		100, ",\"parent_id\":%s,\"exec_id\":%s") "," CALL("nrta_execute_schedule", 2100, 100, ",\"parent_id\":%s,\"exec_id\":%s")
+		"," RUN(4000, 30, ",\"exec_id\":%s") "," RUN(5000, 70, ",\"exec_id\":%s")),
+		ids[_i][0], ids[_i][1], ids[_i][0], ids[_i][0], ids[_i][1], ids[_i][1], ids[_i][0], ids[_i][1]);
+	help_neuron_has(neuron_system_read, text.p, "op cpu_op a calls=1 device=30/30 cpu=900/900 orphan=0/0 30..30");
+	help_neuron_has(neuron_system_read, text.p, "op cpu_op b calls=1 device=70/70 cpu=900/900 orphan=0/0 70..70");
+	buf_fini(&text);
+}
+END_TEST
+
+/* As often as an id is used again, the call just before counts. */
+START_TEST(an_id_that_is_used_a_thousand_times_leads_to_the_nearest_call)
+{
+	struct buf text;
+
+	buf_init(&text, 4 << 20);
+	buf_text(&text, "{\"trace_events\":[");
+	for (int i = 0; i < 1000; i++) {
+		int at = 1000 * (i * 7 % 1000); /* in no order */
+
+		buf_fmt(&text, "%s{\"name\":\"%s\",\"timestamp\":%d,\"duration\":90,\"type\":99999,\"thread_id\":1,\"id\":%d,\"flow_id\":[\"f\"]},",
+			i > 0 ? "," : "", at < 500000 ? "early" : "late", at, i + 1);
+		buf_fmt(&text, "{\"name\":\"nrta_execute_schedule\",\"timestamp\":%d,\"duration\":9,\"parent_id\":%d,\"exec_id\":3},", at + 10, i + 1);
+		buf_fmt(&text, "{\"name\":\"nc_exec_running\",\"timestamp\":%d,\"duration\":%d,%s}", at + 200, 10 + i % 2,
+			i % 2 == 0 ? "\"exec_id\":3" : "\"flow_id\":[\"f\"]");
+	}
+	buf_text(&text, "]}");
+	help_neuron_has(neuron_system_read, text.p, "op cpu_op early calls=500 device=5250/5250 cpu=45000/45000 orphan=0/0 10..11");
+	help_neuron_has(neuron_system_read, text.p, "op cpu_op late calls=500 device=5250/5250 cpu=45000/45000 orphan=0/0 10..11");
+	buf_fini(&text);
+}
+END_TEST
+
+/* Processes of two hosts may have one number. */
+START_TEST(hosts_in_one_file_are_told_apart)
+{
+	static const char text[] = FILE_OF(OP("a", 1000, 100, ",\"id\":4,\"instance_id\":\"i-1\"") "," OP("b", 1010, 50,
+		",\"id\":4,\"instance_id\":\"i-2\"") "," CALL("nrta_execute_schedule", 1020, 10, ",\"parent_id\":4,\"exec_id\":1,\"instance_id\":\"i-1\"")
+		"," CALL("nrta_execute_schedule", 1020, 10, ",\"parent_id\":4,\"exec_id\":1,\"instance_id\":\"i-2\"") "," RUN(2000, 30,
+		",\"exec_id\":1,\"model_id\":1,\"instance_id\":\"i-1\"") "," RUN(2010, 70, ",\"exec_id\":1,\"model_id\":2,\"instance_id\":\"i-2\""));
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op a calls=1 device=30/30 cpu=100/100 orphan=0/0 30..30");
+	help_neuron_has(neuron_system_read, text, "op cpu_op b calls=1 device=70/70 cpu=50/50 orphan=0/0 70..70");
+	help_neuron_has_not(neuron_system_read, text, "op gap");
+}
+END_TEST
+
 START_TEST(exec_ids_are_told_apart_by_core)
 {
 	static const char text[] = FILE_OF(OP("a", 1000, 100, ",\"id\":4") "," OP("b", 2000, 100, ",\"id\":5") "," CALL("nrta_execute_schedule",
@@ -253,6 +342,27 @@ START_TEST(lists_by_lane_may_be_all_there_is)
 }
 END_TEST
 
+START_TEST(an_end_is_as_good_as_a_duration)
+{
+	static const char text[] = "{\"trace_events\":[{\"name\":\"nrt_execute\",\"start_ts\":\" 100 \",\"end_ts\":\"140\"},"
+		"{\"name\":\"nrt_load\",\"start_ts\":200,\"end_ts\":300,\"duration_ns\":50},{\"name\":\"x\",\"start_ts\":200,\"end_ts\":190}]}";
+
+	help_neuron_has(neuron_system_read, text, "op runtime nrt_execute calls=1 device=0/0 cpu=40/40 orphan=0/0 40..40");
+	help_neuron_has(neuron_system_read, text, "op runtime nrt_load calls=1 device=0/0 cpu=50/50 orphan=0/0 50..50");
+	help_neuron_has(neuron_system_read, text, "skip bad_value 1 @139");
+}
+END_TEST
+
+START_TEST(warnings_may_be_texts)
+{
+	static const char text[] = "{\"warnings\":[\"incomplete trace\",{\"message\":\"m\",\"category\":\"c\"},\"incomplete trace\"]}";
+
+	help_neuron_has(neuron_system_read, text, "gauge profile_warnings 2 1 category= message=incomplete trace");
+	help_neuron_has(neuron_system_read, text, "gauge profile_warnings 1 1 category=c message=m");
+	help_neuron_has_not(neuron_system_read, text, "skip ");
+}
+END_TEST
+
 START_TEST(tables_of_newer_versions_are_read)
 {
 	static const char text[] =
@@ -356,6 +466,11 @@ Suite *suite_neuron_system(void)
 	tcase_add_test(t, the_stream_lane_leads_to_the_op_and_is_a_runtime_row);
 	tcase_add_loop_test(t, an_execution_that_finds_no_op_is_a_row_of_its_model, 0, COUNT(orphans));
 	tcase_add_test(t, a_model_keeps_its_name_when_it_is_compiled_again);
+	tcase_add_test(t, models_of_one_file_name_stay_apart);
+	tcase_add_test(t, ids_below_zero_are_none);
+	tcase_add_loop_test(t, ids_of_any_kind_link, 0, (int)COUNT(ids));
+	tcase_add_test(t, an_id_that_is_used_a_thousand_times_leads_to_the_nearest_call);
+	tcase_add_test(t, hosts_in_one_file_are_told_apart);
 	tcase_add_test(t, exec_ids_are_told_apart_by_core);
 	tcase_add_test(t, physical_cores_of_one_execution_are_one_union);
 	tcase_add_test(t, gaps_lie_between_executions_of_one_core);
@@ -366,6 +481,8 @@ Suite *suite_neuron_system(void)
 	tcase_add_test(t, both_spellings_and_lists_by_lane_are_read);
 	tcase_add_loop_test(t, events_under_labels_are_read, 0, (int)COUNT(labelled));
 	tcase_add_test(t, lists_by_lane_may_be_all_there_is);
+	tcase_add_test(t, an_end_is_as_good_as_a_duration);
+	tcase_add_test(t, warnings_may_be_texts);
 	tcase_add_test(t, tables_of_newer_versions_are_read);
 	tcase_add_test(t, arguments_inside_an_event_and_warnings_are_read);
 	tcase_add_test(t, host_series_become_gauges);
