@@ -432,7 +432,10 @@ static const struct str regions[] = { /* patterns of str_glob */
 
 static const struct str collectives[] = {
 	STR("nccl*"), STR("gloo:*"), STR("mpi:*"), STR("ucc:*"), STR("rccl*"), STR("oneccl*"), STR("all-reduce*"),
-	STR("all-gather*"), STR("reduce-scatter*"), STR("all-to-all*"), STR("collective-permute*"),
+	STR("all-gather*"), STR("reduce-scatter*"), STR("all-to-all*"), STR("collective-permute*"), STR("collective-broadcast*"),
+	/* as jax names them */
+	STR("psum"), STR("psum.*"), STR("psum_scatter"), STR("psum_scatter.*"), STR("all_gather"), STR("all_gather.*"),
+	STR("all_to_all"), STR("all_to_all.*"), STR("reduce_scatter"), STR("reduce_scatter.*"), STR("ppermute"), STR("ppermute.*"),
 };
 
 static bool any_glob(const struct str *patterns, size_t n, struct str name)

@@ -207,6 +207,10 @@ START_TEST(regions_and_collectives_are_told_by_name)
 	ck_assert(!name_is_region(STR("aten::mul")));
 	ck_assert(name_is_collective(STR("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)")));
 	ck_assert(name_is_collective(STR("all-reduce.12")));
+	ck_assert(name_is_collective(STR("psum.7")));
+	ck_assert(name_is_collective(STR("all_gather")));
+	ck_assert(!name_is_collective(STR("psum_invariant_add_fusion")));
+	ck_assert(!name_is_collective(STR("all_gather_matmul_kernel")));
 	ck_assert(!name_is_collective(STR("aten::all")));
 }
 END_TEST
