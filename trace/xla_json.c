@@ -1,5 +1,6 @@
 #include "trace/xla_json.h"
 
+#include "base/enc.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "json/num.h"
@@ -9,6 +10,7 @@
 enum {
 	PROCESSES_MAX = 100000,
 	EVENT_BYTES_MAX = 16 << 20,
+	WAITING_BYTES_MAX = 256 << 20,
 	WATCH_EACH = 4096,
 	PS_DIGITS = 6,
 	EVENT_DEPTH = 3
@@ -38,7 +40,7 @@ static const struct {
 
 struct process {
 	struct str name;
-	bool has_ops_line;
+	bool is_named, has_ops_line;
 };
 VEC(process_list, struct process);
 
@@ -46,7 +48,10 @@ struct reader {
 	struct tokens *t;
 	struct trace *trace;
 	struct intern pids;	 /* → index into processes */
-	struct intern ops_lines; /* "pid\037tid" of threads named "XLA Ops" */
+	struct intern lines;	 /* "pid\037tid" of threads that have a name */
+	struct intern ops_lines; /* of those named "XLA Ops" */
+	/* events whose process or line has no name yet: how many members, then each: slot, length, text; then the offset */
+	struct buf waiting;
 	struct process_list processes;
 	/* the event at hand */
 	struct arena texts;
@@ -66,7 +71,9 @@ static void reader_init(struct reader *r, struct tokens *t, uint64_t max_events)
 	trace_init(r->trace, max_events);
 	xla_begin(r->trace);
 	intern_init(&r->pids, &r->trace->arena, PROCESSES_MAX);
+	intern_init(&r->lines, &r->trace->arena, PROCESSES_MAX);
 	intern_init(&r->ops_lines, &r->trace->arena, PROCESSES_MAX);
+	buf_init(&r->waiting, WAITING_BYTES_MAX);
 	arena_init(&r->texts, EVENT_BYTES_MAX);
 	buf_init(&r->key, EVENT_BYTES_MAX);
 }
@@ -75,7 +82,9 @@ static void reader_fini(struct reader *r)
 {
 	trace_free(r->trace);
 	intern_fini(&r->pids);
+	intern_fini(&r->lines);
 	intern_fini(&r->ops_lines);
+	buf_fini(&r->waiting);
 	vec_fini(&r->processes);
 	arena_fini(&r->texts);
 	buf_fini(&r->key);
@@ -118,19 +127,38 @@ static struct str thread_key(struct reader *r)
 	return buf_view(&r->key);
 }
 
+static void take_line(struct reader *r, struct process *p)
+{
+	bool ops = str_eq(r->v[LABEL], STR("XLA Ops"));
+
+	p->has_ops_line |= ops;
+	if (intern_id(&r->lines, thread_key(r)) == INTERN_NONE ||
+		(ops && intern_id(&r->ops_lines, thread_key(r)) == INTERN_NONE))
+		lose(r, TRACE_TOO_MANY);
+}
+
 static void take_metadata(struct reader *r)
 {
 	struct process *p = has(r, NAME) && has(r, LABEL) ? process_of(r) : NULL;
 
 	if (p == NULL)
 		return;
-	if (str_eq(r->v[NAME], STR("process_name")))
+	if (str_eq(r->v[NAME], STR("process_name"))) {
 		p->name = arena_str(&r->trace->arena, str_upto_chars(r->v[LABEL], 100));
-	if (!str_eq(r->v[NAME], STR("thread_name")) || !str_eq(r->v[LABEL], STR("XLA Ops")))
-		return;
-	p->has_ops_line = true;
-	if (intern_id(&r->ops_lines, thread_key(r)) == INTERN_NONE)
-		lose(r, TRACE_TOO_MANY);
+		p->is_named = true;
+	}
+	if (str_eq(r->v[NAME], STR("thread_name")))
+		take_line(r, p);
+}
+
+/* What an event is depends on the name of its process, and of a device on those of its lines. */
+static bool must_wait(struct reader *r)
+{
+	const struct process *p = process_of(r);
+
+	if (p == NULL)
+		return false;
+	return !p->is_named || (xla_is_device(p->name) && intern_find(&r->lines, thread_key(r)) == INTERN_NONE);
 }
 
 /* ---- one event */
@@ -218,6 +246,71 @@ static void take_timed(struct reader *r)
 	xla_add(r->trace, &ev, r->t->report);
 }
 
+/* ---- events that wait for names */
+
+static void put_number(struct buf *b, uint64_t v)
+{
+	uint8_t bytes[ENC_VARINT_MAX];
+
+	buf_add(b, bytes, enc_put_varint(bytes, v));
+}
+
+static uint64_t get_number(struct str *s)
+{
+	uint64_t v = 0;
+
+	*s = str_from(*s, enc_get_varint((const uint8_t *)s->p, s->n, &v));
+	return v;
+}
+
+static void wait_for_names(struct reader *r)
+{
+	struct buf *b = &r->waiting;
+	size_t before = b->n;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < SLOTS; i++)
+		n += r->v[i].p != NULL;
+	put_number(b, n);
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (r->v[i].p == NULL)
+			continue;
+		put_number(b, i);
+		put_number(b, r->v[i].n);
+		buf_str(b, r->v[i]);
+	}
+	put_number(b, r->offset);
+	if (b->rc == OK)
+		return;
+	buf_trim(b, before);
+	lose(r, TRACE_TOO_MANY);
+}
+
+static void forget_event(struct reader *r)
+{
+	for (size_t i = 0; i < SLOTS; i++)
+		r->v[i] = str_make(NULL, 0);
+}
+
+/* All names are there. */
+static void take_waiting(struct reader *r)
+{
+	struct str rest = buf_view(&r->waiting);
+
+	while (rest.n > 0) {
+		uint64_t n = get_number(&rest);
+
+		for (forget_event(r); n > 0; n--) {
+			uint64_t slot = get_number(&rest), length = get_number(&rest);
+
+			r->v[slot] = str_upto(rest, (size_t)length);
+			rest = str_from(rest, (size_t)length);
+		}
+		r->offset = get_number(&rest);
+		take_timed(r);
+	}
+}
+
 /* ---- tokens */
 
 static bool is_over(enum json_token tok)
@@ -269,6 +362,8 @@ static void take_event(struct reader *r)
 		lose(r, TRACE_TOO_MANY);
 	else if (str_eq(ph, STR("M")))
 		take_metadata(r);
+	else if (str_eq(ph, STR("X")) && must_wait(r))
+		wait_for_names(r);
 	else if (str_eq(ph, STR("X")))
 		take_timed(r);
 }
@@ -277,8 +372,7 @@ static enum json_token read_event(struct reader *r, uint64_t offset)
 {
 	enum json_token tok;
 
-	for (size_t i = 0; i < SLOTS; i++)
-		r->v[i] = str_make(NULL, 0);
+	forget_event(r);
 	arena_reset(&r->texts);
 	r->offset = offset;
 	r->any = false;
@@ -334,8 +428,10 @@ static bool read_document(struct reader *r, const struct trace_watcher *watcher)
 		tok = tokens_next(r->t, &v);
 		has_events = tok == JSON_ARRAY;
 	}
-	if (has_events)
+	if (has_events) {
 		read_events(r, watcher);
+		take_waiting(r);
+	}
 	return has_events;
 }
 

@@ -11,7 +11,8 @@
  *
  * Times are microseconds that once were picoseconds, printed with 17 digits: they are rounded to the nearest one. Events
  * have no "cat", which tells this dialect from PyTorch's; so do process names and HLO arguments.
- * Processes and threads are named before their events, as all writers do; else they go by number.
+ * All writers name processes and threads before their events. Where they are named behind them, those events are kept as they
+ * stand until the end, up to 256 MiB (what is more counts as too_many); without any name they go by number.
  * Runs on: one thread at a time. Memory: a name a process and a thread beside what struct trace takes. */
 #ifndef TRACE_XLA_JSON_H
 #define TRACE_XLA_JSON_H

@@ -183,6 +183,29 @@ START_TEST(a_device_with_a_line_of_ops_has_only_that_one)
 }
 END_TEST
 
+/* Whichever comes first: the names of processes and lines, or the events. */
+static const char *const named[] = {
+	",{\"ph\":\"M\",\"pid\":9,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}}",
+	",{\"ph\":\"M\",\"pid\":9,\"tid\":4,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Ops\"}}"
+	",{\"ph\":\"M\",\"pid\":9,\"tid\":5,\"name\":\"thread_name\",\"args\":{\"name\":\"XLA Modules\"}}",
+	",{\"ph\":\"X\",\"pid\":9,\"tid\":4,\"ts\":1,\"dur\":2,\"name\":\"dot\"}"
+	",{\"ph\":\"X\",\"pid\":9,\"tid\":5,\"ts\":1,\"dur\":3,\"name\":\"jit_f(1)\"}"
+	",{\"ph\":\"X\",\"pid\":9,\"tid\":5,\"ts\":5,\"dur\":3,\"name\":\"dot\",\"args\":{\"hlo_op\":\"dot\"}}"
+	",{\"ph\":\"X\",\"pid\":8,\"tid\":1,\"ts\":1,\"dur\":4,\"name\":\"Execute\"}",
+};
+
+START_TEST(names_of_processes_and_lines_may_stand_behind_their_events)
+{
+	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+	buf_text(&b, HEAD);
+	for (int i = 0; i < 3; i++)
+		buf_text(&b, named[orders[_i][i]]);
+	buf_text(&b, TAIL);
+	expect(buf_view(&b).p, "Execute 0 0 1 4000 4000 0 0\ndot 1 0 1 0 0 2000 2000\nmodule  1 2000\nhlo  dot 1 2000\n", " |");
+}
+END_TEST
+
 START_TEST(times_since_1970_count_from_the_first)
 {
 	struct trace *t;
@@ -200,6 +223,14 @@ START_TEST(times_since_1970_count_from_the_first)
 }
 END_TEST
 
+static const char names_behind[] =
+	"{\"traceEvents\":[{\"ph\":\"X\",\"pid\":7,\"tid\":1,\"ts\":1,\"dur\":2,\"name\":\"a\"},{\"ph\":\"X\",\"pid\":9,\"tid\":1,\"ts\":1,"
+	"\"dur\":2,\"name\":\"b\"},{\"ph\":\"M\",\"pid\":9,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}}]}";
+
+static const struct {
+	const char *text, *said;
+} for_memory[] = { { whole, whole_said }, { names_behind, "a 0 0 1 2000 2000 0 0\n" } };
+
 START_TEST(memory_that_gives_out_is_told)
 {
 	bool over_at_last = false;
@@ -208,12 +239,12 @@ START_TEST(memory_that_gives_out_is_told)
 		struct trace *t;
 
 		mem_fail_at(nth);
-		t = read_text(str_of(whole), 0);
+		t = read_text(str_of(for_memory[_i].text), 0);
 		over_at_last = help_fails_still();
 		mem_fail_at(0);
 		if (t != NULL && report.n_skips == 0) {
 			say(t);
-			ck_assert_msg(str_eq(buf_view(&said), str_of(whole_said)), "allocation %u: %s", nth,
+			ck_assert_msg(str_eq(buf_view(&said), str_of(for_memory[_i].said)), "allocation %u: %s", nth,
 				said.p);
 		} else {
 			trace_free(t);
@@ -268,8 +299,9 @@ Suite *suite_xla_json(void)
 	tcase_add_test(t, what_is_no_event_is_counted);
 	tcase_add_test(t, damage_costs_the_event_that_it_is_in);
 	tcase_add_test(t, a_device_with_a_line_of_ops_has_only_that_one);
+	tcase_add_loop_test(t, names_of_processes_and_lines_may_stand_behind_their_events, 0, 6);
 	tcase_add_test(t, times_since_1970_count_from_the_first);
-	tcase_add_test(t, memory_that_gives_out_is_told);
+	tcase_add_loop_test(t, memory_that_gives_out_is_told, 0, (int)COUNT(for_memory));
 	tcase_add_test(t, what_has_no_events_is_refused);
 	tcase_add_loop_test(t, the_dialect_is_told_by_events, 0, (int)COUNT(dialects));
 	suite_add_tcase(s, t);
