@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "trace/tree.h"
+#include "trace/xla.h"
 
 enum { CHAINS_MAX = 16000000, CHAINS_BYTES_MAX = 1 << 30 };
 
@@ -76,7 +77,7 @@ static void add_call(struct builder *b, uint32_t parent, const struct trace_even
 		return;
 	c->calls++;
 	if (device)
-		c->device_ns = ns_add(c->device_ns, ev->dur_ns);
+		c->device_ns = ns_add(c->device_ns, ev->dur_ns - xla_inside_ns(b->c->t, ev));
 }
 
 /* What stands in no tree. */

@@ -4,6 +4,7 @@
 #include "json/text.h"
 #include "trace/normalise.h"
 #include "trace/order.h"
+#include "trace/xla.h"
 
 /* The union of spans that come in order of their start. */
 struct cover {
@@ -128,7 +129,7 @@ static enum op_kind kind_of(struct use *u, const struct trace_event *ev)
 
 static void add_execution(struct use *u, const struct trace_event *ev, enum op_kind kind)
 {
-	sum_add(&u->kinds[kind], ev->dur_ns);
+	sum_add(&u->kinds[kind], ev->dur_ns - xla_inside_ns(u->t, ev));
 	if (kind == OP_MEMCPY)
 		sum_add(&u->copies[copy_direction(trace_name(u->t, ev->name))], ev->dur_ns);
 	if (u->t->xla != NULL) /* no HLO event says what launched it */
@@ -149,8 +150,8 @@ static void add_device(struct use *u, const uint32_t *index, size_t n, struct st
 
 		add_execution(u, ev, kind);
 		cover_add(&all, ev);
-		if (kind != OP_COLLECTIVE && kind != OP_KERNEL && kind != OP_HLO)
-			continue;
+		if ((kind != OP_COLLECTIVE && kind != OP_KERNEL && kind != OP_HLO) || xla_inside_ns(u->t, ev) > 0)
+			continue; /* a loop around the work is none */
 		cover_add(kind == OP_COLLECTIVE ? &collectives : &others, ev);
 		cover_add(&both, ev);
 	}

@@ -9,6 +9,7 @@
 #include "trace/memory.h"
 #include "trace/order.h"
 #include "trace/tree.h"
+#include "trace/xla.h"
 
 /* A node that is open (on the stack) or just closed. Sums are over its direct children. */
 struct node {
@@ -146,7 +147,8 @@ static void emit_others(struct walk *w)
 		struct keyavg_call call = { .ev = ev };
 
 		if (event_info(ev)->class == EVENT_DEVICE) {
-			call.self_device_ns = call.device_total_ns = ev->dur_ns;
+			call.device_total_ns = ev->dur_ns;
+			call.self_device_ns = ev->dur_ns - (t->xla == NULL ? 0 : xla_inside_ns(t, ev));
 			call.orphan = ev->link == EVENT_NO_LINK || (t->events.v[ev->link].flags & EVENT_LOST);
 		} else if (event_is_async(t, ev)) {
 			call.cpu_total_ns = ev->dur_ns;

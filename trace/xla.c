@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "trace/normalise.h"
+#include "trace/order.h"
 
 enum { MODULES_MAX = 1000000, ROWS_MAX = 4000000, KEY_MAX = 1 << 20, TEXT_MAX = 200, PS = 1000 };
 
@@ -14,7 +15,7 @@ enum { MODULES_MAX = 1000000, ROWS_MAX = 4000000, KEY_MAX = 1 << 20, TEXT_MAX = 
 struct hlo {
 	uint32_t module;
 	uint32_t name; /* of the trace's names */
-	uint64_t count;
+	uint64_t count, outer; /* all, and those inside no other one of the module */
 	int64_t total_ns;
 };
 
@@ -23,16 +24,24 @@ struct run {
 	uint64_t id;
 };
 
+struct device_step {
+	struct trace_event ev;
+	int64_t number;
+};
+
 VEC(module_list, struct xla_module);
 VEC(hlo_list, struct hlo);
 VEC(run_list, struct run);
+VEC(step_list, struct device_step);
 
 struct xla {
 	struct intern module_keys; /* program (or nothing) and name → index into modules */
 	struct intern hlo_keys;	   /* module and hlo_op → index into hlos */
 	struct module_list modules;
 	struct hlo_list hlos;
+	int64_t *inside_ns; /* of each event, NULL where all are 0 */
 	struct run_list runs; /* again wherever another run of the module came in between */
+	struct step_list device_steps; /* of one device */
 	struct buf key;
 	/* the thread of the last event */
 	char last_process[TEXT_MAX], last_tid[TEXT_MAX];
@@ -49,6 +58,7 @@ void xla_begin(struct trace *t)
 	x->modules.cap = MODULES_MAX;
 	x->hlos.cap = ROWS_MAX;
 	x->runs.cap = t->events.cap;
+	x->device_steps.cap = TRACE_STEPS_MAX;
 	buf_init(&x->key, KEY_MAX);
 	x->last_thread = INTERN_NONE;
 	t->xla = x;
@@ -64,7 +74,9 @@ void xla_free(struct xla *x)
 	vec_fini(&x->modules);
 	vec_fini(&x->hlos);
 	vec_fini(&x->runs);
+	vec_fini(&x->device_steps);
 	buf_fini(&x->key);
+	mem_free(x->inside_ns);
 	mem_free(x);
 }
 
@@ -96,7 +108,7 @@ struct str hlo_base_name(struct str op)
 
 /* ---- what an event is */
 
-enum sort { NOTHING, HLO, STEP, HOST_CALL, DEVICE_COPY, DEVICE_FILL };
+enum sort { NOTHING, HLO, STEP, HOST_CALL, DEVICE_STEP, DEVICE_COPY, DEVICE_FILL };
 
 static bool begins(struct str name, const char *one, const char *two)
 {
@@ -111,6 +123,8 @@ static enum sort sort_of(const struct xla_event *ev)
 		return HLO;
 	if (ev->hlo_op.p != NULL)
 		return device && ev->line == XLA_LINE_BESIDE ? NOTHING : HLO;
+	if (device && ev->has_step)
+		return DEVICE_STEP;
 	if (device)
 		return begins(ev->name, "Memcpy", "memcpy")    ? DEVICE_COPY
 			: begins(ev->name, "Memset", "memset") ? DEVICE_FILL
@@ -124,7 +138,8 @@ static enum event_cat cat_of(enum sort sort)
 {
 	switch (sort) {
 	case HLO: return CAT_HLO;
-	case STEP: return CAT_USER_ANNOTATION;
+	case STEP:
+	case DEVICE_STEP: return CAT_USER_ANNOTATION;
 	case DEVICE_COPY: return CAT_MEMCPY;
 	case DEVICE_FILL: return CAT_MEMSET;
 	case NOTHING:
@@ -224,15 +239,10 @@ static struct hlo *hlo_of_event(struct trace *t, const struct xla_event *ev)
 	return hlo_of(t, module, ev->hlo_op.p != NULL ? ev->hlo_op : ev->name);
 }
 
-static void count_hlo(struct xla *x, struct hlo *h, int64_t ns)
+static void count_hlo(struct hlo *h, int64_t ns)
 {
-	struct xla_module *m = &x->modules.v[h->module];
-
 	h->count++;
 	h->total_ns = ns_add(h->total_ns, ns);
-	m->device_ns = ns_add(m->device_ns, ns);
-	if (h->count > m->most)
-		m->most = h->count;
 }
 
 /* ---- events */
@@ -267,26 +277,50 @@ static uint32_t thread_of(struct trace *t, const struct xla_event *ev, enum sort
 	return known_thread(t, process, str_upto(ev->thread, TEXT_MAX));
 }
 
-static uint32_t name_of(struct trace *t, const struct xla_event *ev, enum sort sort)
+static void set_event(const struct xla_event *ev, struct trace_event *out, int64_t end_ps, enum sort sort, uint32_t name,
+	uint32_t thread)
 {
-	uint32_t id = trace_names_id(&t->names, ev->name);
-
-	if (id != INTERN_NONE && sort == STEP)
-		t->names.flags[id] |= NAME_STEP;
-	return id;
-}
-
-static void set_times(struct trace_event *out, const struct xla_event *ev, int64_t end_ps, enum sort sort)
-{
+	out->name = name;
+	out->thread = thread & (EVENT_THREADS_MAX - 1);
+	out->cat = (unsigned)cat_of(sort) & 15;
 	out->start_ns = ns_below(ev->start_ps);
 	out->dur_ns = event_cat_info(cat_of(sort))->class == EVENT_DEVICE ? ns_nearest(ev->dur_ps)
 									  : ns_below(end_ps) - out->start_ns;
 }
 
+static bool keep_event(struct trace *t, const struct trace_event *ev)
+{
+	struct trace_event *out = vec_push(&t->events);
+
+	if (out != NULL)
+		*out = *ev;
+	return out != NULL;
+}
+
+static bool note_step(struct trace *t, const struct trace_event *ev, int64_t number)
+{
+	t->names.flags[ev->name] |= NAME_STEP;
+	t->names.step = number;
+	return trace_note_step(t, ev);
+}
+
+static bool keep_device_step(struct trace *t, const struct trace_event *ev, int64_t number)
+{
+	struct step_list *steps = &t->xla->device_steps;
+	struct device_step *out;
+
+	if (steps->n > 0 && trace_pid(t, steps->v[0].ev.thread) != trace_pid(t, ev->thread))
+		return true;
+	out = vec_push(steps);
+	if (out != NULL)
+		*out = (struct device_step){ *ev, number };
+	return out != NULL;
+}
+
 void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *report)
 {
 	enum sort sort = sort_of(ev);
-	struct trace_event *out;
+	struct trace_event fresh = { .start_ns = 0 };
 	struct hlo *h = NULL;
 	uint32_t thread, name;
 	int64_t end_ps;
@@ -299,26 +333,124 @@ void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *r
 	}
 	if (sort == HLO)
 		h = hlo_of_event(t, ev);
-	name = sort != HLO ? name_of(t, ev, sort) : h != NULL ? h->name : INTERN_NONE;
+	name = sort != HLO ? trace_names_id(&t->names, ev->name) : h != NULL ? h->name : INTERN_NONE;
 	thread = name == INTERN_NONE ? INTERN_NONE : thread_of(t, ev, sort);
-	out = NULL;
 	if (thread != INTERN_NONE)
-		out = vec_push(&t->events);
-	if (out == NULL) {
+		set_event(ev, &fresh, end_ps, sort, name, thread);
+	if (thread == INTERN_NONE || !(sort == DEVICE_STEP ? keep_device_step(t, &fresh, ev->step) : keep_event(t, &fresh))) {
 		trace_report_add(report, TRACE_TOO_MANY, 1, ev->offset);
 		return;
 	}
-	set_times(out, ev, end_ps, sort);
-	out->name = name;
-	out->thread = thread & (EVENT_THREADS_MAX - 1);
-	out->cat = (unsigned)cat_of(sort) & 15;
-	if (h != NULL)
-		count_hlo(t->xla, h, out->dur_ns);
-	if (sort != STEP)
-		return;
-	t->names.step = ev->step;
-	if (!trace_note_step(t, out))
+	if (h != NULL) {
+		t->events.v[t->events.n - 1].ext = (uint64_t)(h - t->xla->hlos.v); /* until all is settled */
+		count_hlo(h, fresh.dur_ns);
+	}
+	if (sort == STEP && !note_step(t, &fresh, ev->step))
 		trace_report_add(report, TRACE_TOO_MANY, 1, ev->offset);
+}
+
+/* ---- HLO events inside each other */
+
+VEC(event_stack, uint32_t);
+
+static uint32_t hlo_thread(const struct trace *t, const struct trace_event *ev, const void *arg)
+{
+	(void)t;
+	(void)arg;
+	return ev->cat == CAT_HLO ? ev->thread : ORDER_OUT;
+}
+
+/* Ends are those of rounded starts and rounded durations: they may be a nanosecond apart. */
+static bool is_inside(const struct trace_event *ev, const struct trace_event *around)
+{
+	return ev->start_ns < event_end_ns(around) && event_end_ns(ev) <= ns_add(event_end_ns(around), 1);
+}
+
+static bool note_inside(struct trace *t, uint32_t around, int64_t ns)
+{
+	struct xla *x = t->xla;
+	size_t bytes = t->events.n * sizeof(*x->inside_ns);
+
+	if (x->inside_ns == NULL) {
+		x->inside_ns = mem_try(bytes);
+		if (x->inside_ns == NULL)
+			return false;
+		memset(x->inside_ns, 0, bytes);
+	}
+	x->inside_ns[around] = ns_add(x->inside_ns[around], ns);
+	return true;
+}
+
+/* The events of one thread, in order. */
+static bool nest(struct trace *t, const uint32_t *index, size_t n, struct event_stack *open)
+{
+	const struct trace_event *v = t->events.v;
+	struct hlo *hlos = t->xla->hlos.v;
+
+	open->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_event *ev = &v[index[i]];
+		uint32_t *top;
+
+		while (open->n > 0 && !is_inside(ev, &v[open->v[open->n - 1]]))
+			open->n--;
+		top = open->n > 0 ? &open->v[open->n - 1] : NULL;
+		if (top != NULL && !note_inside(t, *top, ev->dur_ns))
+			return false;
+		hlos[ev->ext].outer += top == NULL || hlos[v[*top].ext].module != hlos[ev->ext].module;
+		top = vec_push(open);
+		if (top == NULL)
+			return false;
+		*top = index[i];
+	}
+	return true;
+}
+
+/* Counts and times of modules, of what no other event of theirs has counted. */
+static void sum_modules(struct trace *t)
+{
+	struct xla *x = t->xla;
+
+	vec_each(h, &x->hlos) {
+		struct xla_module *m = &x->modules.v[h->module];
+
+		m->most = h->outer > m->most ? h->outer : m->most;
+	}
+	vec_each(ev, &t->events) {
+		struct xla_module *m;
+
+		if (ev->cat != CAT_HLO)
+			continue;
+		m = &x->modules.v[x->hlos.v[ev->ext].module];
+		m->device_ns = ns_add(m->device_ns, ev->dur_ns - xla_inside_ns(t, ev));
+		ev->ext = 0;
+	}
+}
+
+static int nest_all(struct trace *t, struct err *e)
+{
+	struct event_stack open = { .cap = t->events.n + 1 };
+	struct order o = { 0 };
+	int rc = order_make(&o, t, hlo_thread, NULL, intern_count(&t->threads), ORDER_OUTER_FIRST, e);
+
+	for (size_t g = 0; rc == OK && g < o.groups; g++)
+		if (!nest(t, o.index + o.start[g], o.start[g + 1] - o.start[g], &open))
+			rc = err_set(e, E_NOMEM, "no memory to nest %zu HLO events", o.n);
+	vec_fini(&open);
+	order_fini(&o);
+	if (rc == OK)
+		sum_modules(t);
+	return rc;
+}
+
+int64_t xla_inside_ns(const struct trace *t, const struct trace_event *ev)
+{
+	int64_t ns;
+
+	if (t->xla == NULL || t->xla->inside_ns == NULL)
+		return 0;
+	ns = t->xla->inside_ns[ev - t->events.v];
+	return ns < ev->dur_ns ? ns : ev->dur_ns;
 }
 
 /* ---- executions and identities */
@@ -374,8 +506,28 @@ static int identify(struct trace *t, struct err *e)
 	return rc;
 }
 
+static bool use_device_steps(struct trace *t)
+{
+	vec_each(ev, &t->events)
+		if (event_is_step(t, ev))
+			return true;
+	vec_each(step, &t->xla->device_steps) {
+		if (!keep_event(t, &step->ev))
+			return t->events.n == t->events.cap;
+		(void)note_step(t, &step->ev, step->number); /* without its number it is a step all the same */
+	}
+	return true;
+}
+
 int xla_settle(struct trace *t, struct err *e)
 {
+	int rc;
+
+	if (!use_device_steps(t))
+		return err_set(e, E_NOMEM, "no memory for %zu steps", t->xla->device_steps.n);
+	rc = nest_all(t, e);
+	if (rc < 0)
+		return rc;
 	count_executions(t->xla);
 	return identify(t, e);
 }

@@ -4,7 +4,8 @@
  *
  *	HLO events	device rows (CAT_HLO) under their hlo_op, whatever thread they stand on; so are all events of a
  *			device's line "XLA Ops", under their names where no hlo_op says better
- *	step_num	the event is a step (CAT_USER_ANNOTATION, NAME_STEP)
+ *	step_num	the event is a step (CAT_USER_ANNOTATION, NAME_STEP); one of a device only where the host has none, and
+ *			then those of the first device that has any
  *	other events	of the host: calls into the runtime (CAT_RUNTIME), nested by time. Of a device: copies and fills; what else
  *			stands there only sums up HLO events (its lines "XLA Modules", "Steps" and so on)
  *	no rows		"$file:line function" (Python frames), "end: NAME" (twins of HLO events, with little time or none), HLO
@@ -18,15 +19,20 @@
  * a module as an op of kind region:
  *
  *	hlo_module jit_step {0123456789abcdef}	name for people, normalised; then the identity
- *		calls		executions: distinct run_ids, or where there are none the largest count of any of its ops
+ *		calls		executions: distinct run_ids, or where there are none the largest count of any of its ops that
+ *				stands in no other one: the body of a loop runs many times in one execution
  *		device_total_ns	of its HLO events
  *		self times	0: its ops have rows of their own (kind hlo), summed over modules
+ *
+ * HLO events stand in each other: that of a loop or a call is around those of its body, on the same thread. Its total is all its
+ * time, its self time (and so what a module and the device took) only what is in none of those.
  *
  * JSON does not say program_id: programs of one name are one module there, and its identity that of all their ops. Windows
  * are compared best with windows of the same kind of file.
  *
  * The window is cut at both ends: of an execution that stands half in it the ops that were seen count, and so may the
- * execution. Runs on: one thread at a time. Memory: 80 bytes a row and a module, 16 an execution. */
+ * execution. Runs on: one thread at a time. Memory: 80 bytes a row and a module, 16 an execution; 8 an event
+ * while it is settled, and 8 more from then on where HLO events stand in each other. */
 #ifndef TRACE_XLA_H
 #define TRACE_XLA_H
 
@@ -56,7 +62,9 @@ void xla_begin(struct trace *t);
 void xla_free(struct xla *x);
 /* Adds the event, or counts in the report why not. */
 void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *report);
-/* All events are there: finds out about executions and identities. */
+/* How much of an HLO event's time is that of HLO events inside it; 0 for any other event. Once all is settled. */
+int64_t xla_inside_ns(const struct trace *t, const struct trace_event *ev);
+/* All events are there: finds out what is inside what, about executions and identities. */
 int xla_settle(struct trace *t, struct err *e) MUST_USE;
 
 struct str hlo_base_name(struct str op); /* "fusion.clone.12" → "fusion" */

@@ -111,6 +111,39 @@ START_TEST(executions_are_distinct_runs_or_the_largest_count_of_an_op)
 }
 END_TEST
 
+/* A loop is an event around those of its body. */
+START_TEST(what_is_inside_an_hlo_event_counts_once)
+{
+	for (int64_t i = 0; i < 2; i++) {
+		add(hlo("Graph.1", 2, "while.1", i * 100, 50));
+		add(hlo("Graph.1", 2, "call.1", i * 100 + 1, 39)); /* the end of the loop is before or behind that of its body, by rounding */
+		for (int64_t k = 0; k < 3; k++)
+			add(hlo("Graph.1", 2, "dot.7", i * 100 + 1 + k * 13, 13));
+		add(hlo("Graph.1", 2, "copy.2", i * 100 + 40, 11));
+		add(hlo("Graph.1", 2, "add", i * 100 + 50, 9)); /* begins inside and ends outside */
+	}
+	add(hlo("Other.1", 3, "add", 150, 0));
+	expect("add 1 0 3 0 0 18 18\ncall.1 1 0 2 0 0 0 78\ncopy.2 1 0 2 0 0 22 22\ndot.7 1 0 6 0 0 78 78\nwhile.1 1 0 2 0 0 0 100\n"
+	       "module Graph.1 2 118\nmodule Other.1 1 0\n"
+	       "hlo Graph.1 add 2 18\nhlo Graph.1 call.1 2 78\nhlo Graph.1 copy.2 2 22\nhlo Graph.1 dot.7 6 78\nhlo Graph.1 while.1 2 100\n"
+	       "hlo Other.1 add 1 0\n");
+}
+END_TEST
+
+START_TEST(other_threads_and_other_modules_are_inside_nothing)
+{
+	struct xla_event ev = hlo("Graph.1", 2, "dot.7", 10, 5);
+
+	add(hlo("Graph.1", 2, "while.1", 0, 50));
+	ev.thread = STR("3");
+	for (int i = 0; i < 3; i++)
+		add(ev);
+	add(hlo("Other.1", 3, "x", 20, 5));
+	expect("dot.7 1 0 3 0 0 5 15\nwhile.1 1 0 1 0 0 45 50\nx 1 0 1 0 0 5 5\nmodule Graph.1 1 50\nmodule Other.1 1 5\n"
+	       "hlo Graph.1 dot.7 3 15\nhlo Graph.1 while.1 1 50\nhlo Other.1 x 1 5\n");
+}
+END_TEST
+
 START_TEST(programs_of_one_name_are_modules_of_their_own_and_rows_together)
 {
 	add(hlo("jit_mul", 1, "x", 0, 5));
@@ -156,9 +189,34 @@ START_TEST(of_a_device_only_hlo_events_and_copies_are_rows)
 	ev.hlo_op = str_make(NULL, 0); /* on that line events have names, if nothing else */
 	ev.line = XLA_LINE_OPS;
 	ev.name = STR("copy.3");
+	ev.start_ps = 20000;
 	add(ev);
 	expect("MemcpyD2H 1 0 1 0 0 5 5\nMemset 1 0 1 0 0 5 5\ncopy.3 1 0 1 0 0 5 5\ndot 1 0 1 0 0 5 5\n"
 	       "module m 1 10\nhlo m copy.3 1 5\nhlo m dot 1 5\n");
+}
+END_TEST
+
+START_TEST(steps_of_a_device_count_where_the_host_has_none)
+{
+	for (int64_t i = 0; i < 4; i++) { /* two devices, two steps each */
+		struct xla_event ev = event("step", i / 2 * 100, 90);
+
+		ev.process = i % 2 == 0 ? STR("/device:TPU:0") : STR("/device:TPU:1");
+		ev.line = XLA_LINE_BESIDE;
+		ev.has_step = true;
+		ev.step = 7 + i / 2;
+		add(ev);
+	}
+	if (_i == 0) {
+		expect("step 0 1 2 180 180 0 0\nstep 7\nstep 8\n");
+	} else {
+		struct xla_event ev = event("train", 5, 50);
+
+		ev.has_step = true;
+		ev.step = 3;
+		add(ev);
+		expect("train 0 1 1 50 50 0 0\nstep 3\n");
+	}
 }
 END_TEST
 
@@ -288,6 +346,38 @@ START_TEST(a_window_has_hlo_ops_modules_steps_and_gaps)
 }
 END_TEST
 
+static double gauge_of(const struct window *w, const char *name, const char *label)
+{
+	for (size_t i = 0; i < w->n_gauges; i++)
+		if (str_eq(w->gauges[i].name, str_of(name)) && w->gauges[i].n_labels > 0 &&
+			str_eq(w->gauges[i].labels[0].value, str_of(label)))
+			return w->gauges[i].value;
+	return -1;
+}
+
+START_TEST(a_loop_around_a_collective_is_no_compute_beside_it)
+{
+	struct window w = { .service = STR("s"), .host = STR("h") };
+	struct err e = { 0 };
+	struct arena a;
+	int64_t first_ns;
+
+	add(hlo("jit_f", 1, "while.3", 0, 100));
+	add(hlo("jit_f", 1, "all-reduce.1", 10, 50));
+	add(hlo("jit_f", 1, "fusion.1", 60, 30));
+	ck_assert_int_eq(xla_settle(&trace, &e), OK);
+	arena_init(&a, 1 << 20);
+	ck_assert_int_eq(fold_trace(&trace, &a, &w, &first_ns, &e), OK);
+	ck_assert_double_eq(gauge_of(&w, "device_time", "hlo"), 50);
+	ck_assert_double_eq(gauge_of(&w, "device_time", "collective"), 50);
+	ck_assert_double_eq(gauge_of(&w, "collective_busy", "/host:CPU"), 50);
+	ck_assert_double_eq(gauge_of(&w, "collective_overlap", "/host:CPU"), -1); /* none is said */
+	ck_assert_double_eq(gauge_of(&w, "device_busy", "/host:CPU"), 100);
+	window_fini(&w);
+	arena_fini(&a);
+}
+END_TEST
+
 START_TEST(devices_on_threads_of_the_host_are_told_apart)
 {
 	struct xla_event ev = hlo("m", 1, "x", 0, 5);
@@ -309,14 +399,18 @@ Suite *suite_xla(void)
 	tcase_add_checked_fixture(t, begin, over);
 	tcase_add_test(t, a_base_name_has_no_numbers_of_copies);
 	tcase_add_test(t, executions_are_distinct_runs_or_the_largest_count_of_an_op);
+	tcase_add_test(t, what_is_inside_an_hlo_event_counts_once);
+	tcase_add_test(t, other_threads_and_other_modules_are_inside_nothing);
 	tcase_add_test(t, programs_of_one_name_are_modules_of_their_own_and_rows_together);
 	tcase_add_test(t, frames_and_twins_are_no_rows);
 	tcase_add_test(t, of_a_device_only_hlo_events_and_copies_are_rows);
+	tcase_add_loop_test(t, steps_of_a_device_count_where_the_host_has_none, 0, 2);
 	tcase_add_test(t, what_was_nested_in_picoseconds_is_nested_in_nanoseconds);
 	tcase_add_test(t, impossible_times_are_counted);
 	tcase_add_test(t, a_module_is_the_same_by_the_set_of_its_ops);
 	tcase_add_test(t, another_op_makes_another_module);
 	tcase_add_test(t, a_window_has_hlo_ops_modules_steps_and_gaps);
+	tcase_add_test(t, a_loop_around_a_collective_is_no_compute_beside_it);
 	tcase_add_test(t, devices_on_threads_of_the_host_are_told_apart);
 	suite_add_tcase(s, t);
 	return s;
