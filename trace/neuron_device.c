@@ -3,6 +3,7 @@
 #include "trace/draft.h"
 #include "trace/neuron_summary.h"
 #include "trace/record.h"
+#include "trace/xla.h"
 
 /* What a row of a list can have; which of the names a file uses depends on its version. */
 enum slot {
@@ -411,29 +412,12 @@ static int read_all(struct device *dv, struct err *e)
 	return tokens_finish(dv->t);
 }
 
-/* A compiler numbers its ops: "multiply.3", "/sg00/_dot.3.clone". */
-static struct str without_number(struct str name)
-{
-	struct str s = name;
-
-	for (;;) {
-		size_t n = s.n;
-
-		while (n > 0 && s.p[n - 1] >= '0' && s.p[n - 1] <= '9')
-			n--;
-		if (n > 1 && n < s.n && s.p[n - 1] == '.')
-			s.n = n - 1;
-		else if (s.n <= strlen(".clone") || !str_drop_suffix(&s, STR(".clone")))
-			return s;
-	}
-}
-
 /* All instructions of one HLO op are one call, and so are those of one layer, whose span the layer list says. */
 static void settle(struct device *dv)
 {
 	dv->d.full |= dv->parts.full;
 	vec_each(part, &dv->parts.ops) {
-		struct op_summary *op = draft_op(&dv->d, part->kind, without_number(part->name));
+		struct op_summary *op = draft_op(&dv->d, part->kind, hlo_base_name(part->name));
 		int64_t span_ns = part->max_ns > 0 ? part->max_ns : part->device_total_ns;
 
 		if (part->kind == OP_HLO) {

@@ -173,7 +173,7 @@ static struct candidates candidates_of(const struct keys *v, uint64_t key, uint3
 		to++;
 	if (from - first > CANDIDATES_MAX)
 		first = from - CANDIDATES_MAX;
-	return (struct candidates){ v->v + first, to - first };
+	return (struct candidates){ v->n == 0 ? NULL : &v->v[first], to - first };
 }
 
 /* ---- upwards */

@@ -8,8 +8,9 @@ enum run {
 	RUN_DIGITS,
 	RUN_RATIO, /* digits, '/', and '!' and '-' of compiled autograd: "3/1", "!0/3/1" */
 	RUN_HEX,
+	RUN_ID,	   /* hex digits, one of 0 to 9 at least */
 	RUN_WORD,  /* letters and digits, one digit at least */
-	RUN_BUILD, /* letters, digits, '+', '_', ".5", one digit at least: MODULE_1234+ab12 */
+	RUN_BUILD, /* letters, digits, '+', '_', '-', ".5", one digit at least: MODULE_1234+ab12 */
 	RUN_VERSION, /* lower-case letters, digits, '.', '+', one digit at least: neuronxcc-2.21.18209.0+043b1bf7 */
 	RUN_COUNTS, /* digits, '_', '(', ')', and "sq", "sk" behind a digit: 32(sq32sk785) */
 	RUN_TEMP,  /* lower-case letters, digits, '_' */
@@ -40,6 +41,7 @@ static const struct rule {
 	{ STR("neuron_graph_"), RUN_WORD, 1, STR(""), STR("neuron_graph_*"), false },
 	{ STR("neuron_graph."), RUN_WORD, 1, STR(""), STR("neuron_graph.*"), false },
 	{ STR("neff_"), RUN_HEX, 8, STR(""), STR("neff_*"), false },
+	{ STR("graph_"), RUN_ID, 1, STR(".neff"), STR("graph_*"), false },
 	{ STR("neuronxcc-"), RUN_VERSION, 3, STR(""), STR("neuronxcc-*"), false },
 	/* XLA: module names, and the fingerprint behind one of jax.jit */
 	{ STR("SyncTensorsGraph."), RUN_DIGITS, 1, STR(""), STR("SyncTensorsGraph.*"), false },
@@ -121,9 +123,10 @@ static bool in_run(char c, enum run run)
 	switch (run) {
 	case RUN_DIGITS: return is_digit(c);
 	case RUN_RATIO: return is_digit(c) || c == '/' || c == '!' || c == '-';
-	case RUN_HEX: return is_any_hex(c);
+	case RUN_HEX:
+	case RUN_ID: return is_any_hex(c);
 	case RUN_WORD: return is_word(c);
-	case RUN_BUILD: return is_word(c) || c == '+' || c == '_';
+	case RUN_BUILD: return is_word(c) || c == '+' || c == '_' || c == '-';
 	case RUN_VERSION: return is_digit(c) || is_lower(c) || c == '.' || c == '+';
 	case RUN_COUNTS: return is_digit(c) || c == '_' || c == '(' || c == ')' || c == 's' || c == 'q' || c == 'k';
 	case RUN_TEMP: return is_digit(c) || is_lower(c) || c == '_';
@@ -145,6 +148,7 @@ static bool has_digit(struct str s)
 static bool is_changing(struct str s, enum run run)
 {
 	switch (run) {
+	case RUN_ID:
 	case RUN_RATIO:
 	case RUN_WORD:
 	case RUN_BUILD:
@@ -275,10 +279,26 @@ static struct str without_numbers(struct str name, const struct numbered *how)
 	}
 }
 
+/* "graph_12", and what rules left of "graph_12_3": the ids of a graph and of its part. */
+static bool is_graph_id(struct str name)
+{
+	if (!str_drop_prefix(&name, STR("graph_")) || name.n == 0)
+		return false;
+	for (size_t i = 0; i < name.n; i++)
+		if (!is_digit(name.p[i]) && name.p[i] != '_' && (name.p[i] != '*' || i > 0))
+			return false;
+	return true;
+}
+
 static void star_numbers(struct buf *scratch)
 {
 	struct str whole = buf_view(scratch), head = whole;
 
+	if (is_graph_id(whole)) {
+		buf_trim(scratch, STR("graph_").n);
+		buf_byte(scratch, '*');
+		return;
+	}
 	str_drop_prefix(&head, STR("graph_*_"));
 	for (size_t i = 0; i < COUNT(numbered); i++) {
 		struct str short_name = without_numbers(whole, &numbered[i]);

@@ -93,14 +93,28 @@ static bool is_digits(struct str s)
 	return s.n > 0;
 }
 
+/* Where what stands behind the last dot begins, 0 without one. */
+static size_t after_dot(struct str name)
+{
+	size_t at = name.n;
+
+	while (at > 0 && name.p[at - 1] != '.')
+		at--;
+	return at;
+}
+
+/* A number, or that it is a copy or made once more: "remat", "remat2", "remat_uncompressed". */
+static bool is_of_copy(struct str s)
+{
+	return is_digits(s) || str_eq(s, STR("clone")) || str_has_prefix(s, STR("remat"));
+}
+
 struct str hlo_base_name(struct str op)
 {
 	for (;;) {
-		size_t dot = op.n;
+		size_t dot = after_dot(op);
 
-		while (dot > 0 && op.p[dot - 1] != '.')
-			dot--;
-		if (dot < 2 || !(is_digits(str_from(op, dot)) || str_eq(str_from(op, dot), STR("clone"))))
+		if (dot < 2 || !is_of_copy(str_from(op, dot)))
 			return op;
 		op = str_upto(op, dot - 1);
 	}
@@ -544,11 +558,15 @@ const struct xla_module *xla_module(const struct trace *t, size_t i)
 
 void xla_module_name(const struct xla_module *m, struct buf *out)
 {
+	struct str name = m->name;
+	size_t dot = after_dot(name);
+	bool numbered = dot > 1 && is_digits(str_from(name, dot));
 	struct buf scratch;
 
 	buf_init(&scratch, KEY_MAX);
 	buf_text(out, "hlo_module ");
-	buf_str(out, normalise_name(m->name, 256, &scratch));
+	buf_str(out, normalise_name(numbered ? str_upto(name, dot - 1) : name, 256, &scratch));
+	buf_text(out, numbered ? ".*" : "");
 	buf_fmt(out, " {%016" PRIx64 "}", m->identity);
 	if (out->rc == OK)
 		out->rc = scratch.rc;

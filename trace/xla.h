@@ -15,7 +15,7 @@
  * was nested stays nested; an HLO event's duration is rounded to the nearest nanosecond.
  *
  * Inside a file a module is (hlo_module, program_id). Both change from compilation to compilation, so across files its
- * identity is a hash of the set of its ops' names, each without trailing ".N" and ".clone" (hlo_base_name). A window holds
+ * identity is a hash of the set of its ops' names, each without trailing ".N", ".clone" and ".remat" (hlo_base_name). A window holds
  * a module as an op of kind region:
  *
  *	hlo_module jit_step {0123456789abcdef}	name for people, normalised; then the identity
@@ -67,7 +67,7 @@ int64_t xla_inside_ns(const struct trace *t, const struct trace_event *ev);
 /* All events are there: finds out what is inside what, about executions and identities. */
 int xla_settle(struct trace *t, struct err *e) MUST_USE;
 
-struct str hlo_base_name(struct str op); /* "fusion.clone.12" → "fusion" */
+struct str hlo_base_name(struct str op); /* "fusion.clone.12", "fusion.3.remat2" → "fusion" */
 bool xla_is_device(struct str process);
 
 struct xla_module {

@@ -85,6 +85,11 @@ START_TEST(a_base_name_has_no_numbers_of_copies)
 		{ "", "" },
 		{ "x.clone2", "x.clone2" },
 		{ "all-reduce-start.1", "all-reduce-start" },
+		{ "fusion.12.remat", "fusion" },
+		{ "loop_fusion.3.remat2.clone", "loop_fusion" },
+		{ "copy.7.remat_uncompressed.1", "copy" },
+		{ "remat.3", "remat" },
+		{ "/sg00/_dot.3.clone", "/sg00/_dot" },
 	};
 
 	for (size_t i = 0; i < COUNT(names); i++) {
@@ -283,6 +288,19 @@ START_TEST(a_module_is_the_same_by_the_set_of_its_ops)
 }
 END_TEST
 
+/* A compiler makes the names of modules different by numbers, whatever they are called. */
+START_TEST(numbers_of_modules_are_no_part_of_their_names)
+{
+	char names[2][600];
+
+	add(hlo("DynamoGraph.12", 1, "dot", 0, 5));
+	add(hlo("jit_f.v2", 2, "dot", 0, 5));
+	module_names(names);
+	ck_assert(str_has_prefix(str_of(names[0]), STR("hlo_module DynamoGraph.* {")));
+	ck_assert(str_has_prefix(str_of(names[1]), STR("hlo_module jit_f.v2 {")));
+}
+END_TEST
+
 START_TEST(another_op_makes_another_module)
 {
 	char names[2][600];
@@ -408,6 +426,7 @@ Suite *suite_xla(void)
 	tcase_add_test(t, what_was_nested_in_picoseconds_is_nested_in_nanoseconds);
 	tcase_add_test(t, impossible_times_are_counted);
 	tcase_add_test(t, a_module_is_the_same_by_the_set_of_its_ops);
+	tcase_add_test(t, numbers_of_modules_are_no_part_of_their_names);
 	tcase_add_test(t, another_op_makes_another_module);
 	tcase_add_test(t, a_window_has_hlo_ops_modules_steps_and_gaps);
 	tcase_add_test(t, a_loop_around_a_collective_is_no_compute_beside_it);
