@@ -5,7 +5,8 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Running text without a newline in it: nothing in it is a request, and its dashes can be copied into a shell. */
+/* Running text without a newline in it: nothing in it is a request, its dashes can be copied into a shell, and a word with
+ * '_' in it is not hyphenated. */
 void mdoc_text(struct str text, struct buf *out);
 void mdoc_line(struct str text, struct buf *out); /* the same and a newline */
 

@@ -113,6 +113,7 @@ static int take_quantity(const struct opt *o, enum quantity q, struct str value,
 
 static int take_choice(const struct opt *o, struct str value, int64_t *out, struct err *e)
 {
+	struct near_word n;
 	struct buf right;
 	int rc = choice_parse(o->choices, value, out);
 
@@ -120,6 +121,11 @@ static int take_choice(const struct opt *o, struct str value, int64_t *out, stru
 		return OK;
 	buf_init(&right, WORDS_BYTES);
 	choice_words(o->choices, &right);
+	near_init(&n, value);
+	for (size_t i = 0; o->choices[i] != NULL; i++)
+		near_try(&n, o->choices[i]);
+	if (near_best(&n) != NULL)
+		buf_fmt(&right, "; did you mean %s?", near_best(&n));
 	rc = wrong_value(o, value, &right, e);
 	buf_fini(&right);
 	return rc;

@@ -25,7 +25,7 @@ static const struct opt opts[] = {
 	{ "every", 0, OPT_DURATION, offsetof(struct answers, every_ns), 0, 0, "TIME", "How often.", NULL },
 	{ "max-output", 0, OPT_SIZE, offsetof(struct answers, cap), 1, 1 << 20, "SIZE", "How large.", NULL },
 	{ "format", 0, OPT_CHOICE, offsetof(struct answers, format), 0, 0, "FORMAT", "table or json.", formats },
-	{ "tag", 't', OPT_TEXTS, offsetof(struct answers, tags), 0, 0, "TAG", "Tags.", NULL },
+	{ "tag", 't', OPT_TEXTS, offsetof(struct answers, tags), 0, 0, "TAG", "Tags of tag_lists.", NULL },
 };
 
 static const struct opt_exit exits[] = { { 0, "all files were read" }, { 2, "nothing was" } };
@@ -133,6 +133,7 @@ static const struct {
 	{ "--max-output 2MiB",
 		"--max-output: \"2MiB\" is not a size such as 64KiB or 2GiB from 1 to 1MiB" },
 	{ "--format xml", "--format: \"xml\" is not one of table, json" },
+	{ "--format tabel", "--format: \"tabel\" is not one of table, json; did you mean table?" },
 };
 
 START_TEST(a_wrong_word_is_named_with_what_would_be_right)
@@ -173,7 +174,7 @@ START_TEST(the_help_teaches)
 		"      --every TIME       How often.\n"
 		"      --max-output SIZE  How large.\n"
 		"      --format FORMAT    table or json.\n"
-		"  -t, --tag TAG          Tags.\n"
+		"  -t, --tag TAG          Tags of tag_lists.\n"
 		"      --help             Print this and exit.\n"
 		"      --version          Print the version and exit.\n\n"
 		"Examples:\n  prog work -n 5 x\n      five of x\n\n"
@@ -236,7 +237,8 @@ END_TEST
 START_TEST(the_manual_page_comes_from_the_same_tables)
 {
 	static const char *const parts[] = { ".Dt PROG 1\n", ".Nd works\n", ".Ss work\n", "\nDoes the work.\n",
-		".It Fl n , Fl \\-limit Ar N\nHow many.\n", ".It Fl \\-max\\-output Ar SIZE\n", "  verbatim \\e .line\n",
+		".It Fl n , Fl \\-limit Ar N\nHow many.\n", ".It Fl \\-max\\-output Ar SIZE\n",
+		".It Fl t , Fl \\-tag Ar TAG\nTags of \\%tag_lists.\n", "  verbatim \\e .line\n",
 		"\n\\&.starts with a period\n", ".It Li prog work \\-n 5 x\nfive of x\n", ".It 2\nnothing was\n" };
 	char out[20000];
 
