@@ -20,12 +20,29 @@ static int64_t ns_of(const struct chain *c, enum stacks_of of)
 
 /* ---- lines */
 
+/* How many bytes the character that s begins with has where it is a blank, a line end, a control character or a
+ * semicolon: U+0080 to U+00A0, U+2000 to U+200A, U+2028, U+2029, U+202F and U+3000 are, too. Else 0. */
+static size_t separator_length(struct str s)
+{
+	const unsigned char *c = (const unsigned char *)s.p;
+
+	if (c[0] <= ' ' || c[0] == ';' || c[0] == 0x7f)
+		return 1;
+	if (c[0] == 0xc2 && s.n > 1 && c[1] <= 0xa0)
+		return 2;
+	if (c[0] == 0xe2 && s.n > 2 && c[1] == 0x80 && (c[2] <= 0x8a || c[2] == 0xa8 || c[2] == 0xa9 || c[2] == 0xaf))
+		return 3;
+	return str_has_prefix(s, STR("\u3000")) ? 3 : 0;
+}
+
 static void put_name(struct str name, struct buf *out)
 {
-	for (size_t i = 0; i < name.n; i++) {
-		unsigned char c = (unsigned char)name.p[i];
-
-		buf_byte(out, c <= ' ' || c == ';' || c == 0x7f ? '_' : c);
+	if (str_empty(name))
+		buf_text(out, "\"\"");
+	for (size_t n; name.n > 0; name = str_from(name, n)) {
+		n = separator_length(name);
+		buf_byte(out, n > 0 ? '_' : name.p[0]);
+		n = n > 0 ? n : 1;
 	}
 }
 

@@ -2,8 +2,9 @@
  *
  *	ProfilerStep*;aten::linear;aten::addmm 4711		root first, a blank, whole microseconds
  *
- * As PyTorch's export_stacks() (torch/autograd/profiler_util.py): blanks, semicolons and line ends of names become "_"
- * (control characters, too), and chains of less than a microsecond are left out. There a chain is of Python calls; here
+ * As PyTorch's export_stacks() (torch/autograd/profiler_util.py): blanks, semicolons and line ends of names become "_",
+ * and chains of less than a microsecond are left out. So do control characters and the blanks and line ends of Unicode, at
+ * which tools split lines or trim them, and a name that is empty is written "". There a chain is of Python calls; here
  * it is what the tree of the table has, so ops are in it, and Python calls where the trace keeps them. One line a chain, in
  * order bytewise.
  * Runs on: one thread at a time. Memory: trace/chains.h, and the lines. */

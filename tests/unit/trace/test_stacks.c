@@ -83,6 +83,24 @@ START_TEST(names_hold_nothing_that_parts_a_line)
 }
 END_TEST
 
+START_TEST(nor_what_tools_take_for_a_blank_or_a_line_end_beyond_ascii)
+{
+	help_event(&b, "cpu_op", "\\u2028a\\u0085b\\u00a0c\\u3000", 1, 0, 3, NULL);
+	help_event(&b, "cpu_op", "µ漢\\u200bé", 1, 10, 4, NULL);
+	expect(STACKS_CPU, "_a_b_c_ 3\n"
+			   "µ漢\xe2\x80\x8bé 4\n");
+}
+END_TEST
+
+START_TEST(a_name_that_is_empty_has_its_frame)
+{
+	help_event(&b, "cpu_op", "", 1, 0, 10, NULL);
+	help_event(&b, "cpu_op", "inner", 1, 2, 3, NULL);
+	expect(STACKS_CPU, "\"\" 7\n"
+			   "\"\";inner 3\n");
+}
+END_TEST
+
 START_TEST(device_time_stands_at_the_op_that_launched)
 {
 	help_event(&b, "cpu_op", "linear", 1, 0, 50, "\"External id\":1");
@@ -154,6 +172,8 @@ Suite *suite_stacks(void)
 	tcase_add_test(tc, a_chain_has_its_calls_from_the_root_and_its_own_time);
 	tcase_add_test(tc, chains_of_no_whole_microsecond_are_left_out);
 	tcase_add_test(tc, names_hold_nothing_that_parts_a_line);
+	tcase_add_test(tc, nor_what_tools_take_for_a_blank_or_a_line_end_beyond_ascii);
+	tcase_add_test(tc, a_name_that_is_empty_has_its_frame);
 	tcase_add_test(tc, device_time_stands_at_the_op_that_launched);
 	tcase_add_test(tc, an_only_child_of_the_same_name_is_no_link_of_the_chain);
 	tcase_add_test(tc, python_calls_are_links_where_the_trace_keeps_them);
