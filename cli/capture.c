@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cli/table.h"
 
@@ -48,7 +47,9 @@ static void line_show(struct line *l, const struct json_node *capture)
 	fprintf(stderr, "\rcapture  %zu of %zu taken, %zu under way", c.taken, c.targets, c.leased);
 	if (c.failed + c.expired > 0)
 		fprintf(stderr, ", %zu not", c.failed + c.expired);
-	fprintf(stderr, "  %.*s\033[K", STR_ARG(clock_human(clock_mono_ns() - l->start_ns, since)));
+	fputs("  ", stderr);
+	cli_put(stderr, clock_human(clock_mono_ns() - l->start_ns, since));
+	fputs("\033[K", stderr);
 	fflush(stderr);
 	l->shown = true;
 }
@@ -74,7 +75,7 @@ static int ask_once(const struct ask *a, const char *path, struct reply *r, int6
 int capture_follow(const struct ask *a, struct str id, int64_t pause_ns, int64_t most_ns, struct reply *r,
 	struct err *e)
 {
-	struct line l = { .terminal = isatty(STDERR_FILENO) == 1, .start_ns = clock_mono_ns() };
+	struct line l = { .terminal = cli_terminal(stderr), .start_ns = clock_mono_ns() };
 	int64_t answered_ns = l.start_ns;
 	char path[PATH_BYTES];
 	int rc;

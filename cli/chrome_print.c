@@ -17,12 +17,9 @@ static void key_time(struct json_writer *w, const char *key, int64_t ns)
 	jw_raw(w, str_of(text));
 }
 
-static void meta(struct json_writer *w, const char *what, size_t pid, enum track track, const char *file,
-	const char *name)
+/* Everything of a record about a process (track 0) or a track but its end and that of its args. */
+static void begin_meta(struct json_writer *w, const char *what, size_t pid, enum track track)
 {
-	char text[512];
-
-	snprintf(text, sizeof(text), "%s%s%s", file, *file == '\0' ? "" : ": ", name);
 	jw_object(w);
 	jw_key_text(w, "ph", "M");
 	jw_key_text(w, "name", what);
@@ -30,9 +27,35 @@ static void meta(struct json_writer *w, const char *what, size_t pid, enum track
 	if (track != 0)
 		jw_key_u64(w, "tid", track);
 	jw_key_object(w, "args");
+}
+
+static void end_meta(struct json_writer *w)
+{
+	jw_end(w);
+	jw_end(w);
+}
+
+static void process(struct json_writer *w, size_t pid, const char *file, const char *name)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s: %s", file, name);
+	begin_meta(w, "process_name", pid, 0);
 	jw_key_text(w, "name", text);
-	jw_end(w);
-	jw_end(w);
+	end_meta(w);
+	begin_meta(w, "process_sort_index", pid, 0); /* without it viewers go by the name */
+	jw_key_u64(w, "sort_index", pid);
+	end_meta(w);
+}
+
+static void track(struct json_writer *w, size_t pid, enum track track, const char *name)
+{
+	begin_meta(w, "thread_name", pid, track);
+	jw_key_text(w, "name", name);
+	end_meta(w);
+	begin_meta(w, "thread_sort_index", pid, track);
+	jw_key_u64(w, "sort_index", track);
+	end_meta(w);
 }
 
 /* Everything of a slice but its end and that of its args. */
@@ -70,6 +93,14 @@ static void counter(struct json_writer *w, const char *name, const char *series,
 	jw_end(w);
 }
 
+/* busy: below 0 where there is no device. */
+static void counters(struct json_writer *w, size_t pid, int64_t at_ns, double launches, double busy)
+{
+	counter(w, "launches a step", "launches", pid, at_ns, launches);
+	if (busy >= 0)
+		counter(w, "device busy %", "percent", pid, at_ns, busy);
+}
+
 /* ---- steps */
 static void largest_ops(struct json_writer *w, const struct step_row *r, size_t pid)
 {
@@ -99,9 +130,17 @@ static void step(struct json_writer *w, const struct step_table *st, const struc
 	jw_key_u64(w, "launches", r->launches);
 	end_slice(w);
 	largest_ops(w, r, pid);
-	counter(w, "launches a step", "launches", pid, r->start_ns, (double)r->launches);
-	if (all_ns > 0)
-		counter(w, "device busy %", "percent", pid, r->start_ns, 100.0 * (double)r->device_busy_ns / all_ns);
+	counters(w, pid, r->start_ns, (double)r->launches, all_ns > 0 ? 100.0 * (double)r->device_busy_ns / all_ns : -1);
+}
+
+/* A counter holds until the next value: the last step's is over with it. */
+static void steps(struct json_writer *w, const struct step_table *st, size_t pid)
+{
+	const struct step_row *last = &st->rows.v[st->rows.n - 1];
+
+	for (size_t i = 0; i < st->rows.n; i++)
+		step(w, st, &st->rows.v[i], pid);
+	counters(w, pid, ns_add(last->start_ns, last->wall_ns), 0, st->devices > 0 ? 0 : -1);
 }
 
 /* ---- ops */
@@ -155,16 +194,15 @@ void chrome_print(struct keyavg_table *kt, const struct step_table *st, const ch
 	size_t steps_pid = 2 * index + 1, ops_pid = steps_pid + 1;
 
 	if (st != NULL && st->rows.n > 0) {
-		meta(w, "process_name", steps_pid, 0, file, "steps");
-		meta(w, "thread_name", steps_pid, TRACK_STEPS, "", "steps");
-		meta(w, "thread_name", steps_pid, TRACK_LARGEST, "", "largest ops of each step, end to end");
-		for (size_t i = 0; i < st->rows.n; i++)
-			step(w, st, &st->rows.v[i], steps_pid);
+		process(w, steps_pid, file, "steps");
+		track(w, steps_pid, TRACK_STEPS, "steps");
+		track(w, steps_pid, TRACK_LARGEST, "largest ops of each step, end to end");
+		steps(w, st, steps_pid);
 	}
-	meta(w, "process_name", ops_pid, 0, file, "all ops");
+	process(w, ops_pid, file, "all ops");
 	for (size_t i = 0; i < COUNT(op_tracks); i++) {
 		keyavg_sort(kt, op_tracks[i].by);
-		meta(w, "thread_name", ops_pid, op_tracks[i].track, "", op_tracks[i].name);
+		track(w, ops_pid, op_tracks[i].track, op_tracks[i].name);
 		ops(w, kt, op_tracks[i].track, ops_pid, limit);
 	}
 }

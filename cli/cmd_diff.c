@@ -167,15 +167,20 @@ static void print_step(const struct diff *d)
 {
 	const struct verdict *v = &d->verdict;
 	char before[CLOCK_TEXT], after[CLOCK_TEXT];
+	struct buf line;
 
-	printf("%s %.*s → ", v->has_step ? "step" : "all ops of a step",
+	buf_init(&line, 4096);
+	buf_fmt(&line, "%s %.*s → ", v->has_step ? "step" : "all ops of a step",
 		STR_ARG(clock_human(llround(v->step_ns.before), before)));
-	printf("%.*s", STR_ARG(clock_human(llround(v->step_ns.after), after)));
+	buf_str(&line, clock_human(llround(v->step_ns.after), after));
 	if (v->step_ns.before > 0)
-		printf(" (%+.1f %%)", (v->step_ns.after / v->step_ns.before - 1) * 100);
-	printf(", launches a step %.6g → %.6g; windows %zu → %zu, steps %llu → %llu\n", v->launches_per_step.before,
+		buf_fmt(&line, " (%+.1f %%)", (v->step_ns.after / v->step_ns.before - 1) * 100);
+	buf_fmt(&line, ", launches a step %.6g → %.6g; windows %zu → %zu, steps %llu → %llu", v->launches_per_step.before,
 		v->launches_per_step.after, side_windows(d->before), side_windows(d->after),
 		(unsigned long long)side_steps(d->before), (unsigned long long)side_steps(d->after));
+	cli_put(stdout, buf_view(&line));
+	fputc('\n', stdout);
+	buf_fini(&line);
 }
 
 static void print_head(const struct diff *d, bool colour)

@@ -37,17 +37,19 @@ static unsigned wanted(const struct answers *a)
 
 static const struct opt opts[] = {
 	{ .name = "format", .letter = 'f', .type = OPT_CHOICE, .offset = offsetof(struct answers, format),
-		.value = "FORMAT", .help = "How to print it: table (as PyTorch does), tsv, csv (RFC 4180, the same columns), json, pprof (a "
-					    "compressed profile for go tool pprof and speedscope: chains of calls, kernels under what launched "
-					    "them), chrome (a small Chrome trace for Perfetto and chrome://tracing: steps with their "
-					    "numbers and largest ops, then all ops by their time), or folded, which is stacks of "
-					    "calls for flame graphs.",
+		.value = "FORMAT", .help = "How to print it: table (as PyTorch does; a terminal gets the columns that it has room for), "
+					   "tsv (in names tab, line ends, back-slash and control characters are written \\t, \\n, "
+					   "\\r, \\\\ and \\u00XX), csv (RFC 4180, the same columns), json, pprof (a compressed "
+					   "profile for go tool pprof and speedscope: chains of calls, kernels under what launched them), "
+					   "chrome (a small Chrome trace for Perfetto and chrome://tracing: steps with their numbers and "
+					   "largest ops, then all ops by their time), or folded (stacks of calls for flame graphs: root "
+					   "first, then self time in whole microseconds).",
 		.choices = format_names },
 	{ .name = "sort", .letter = 's', .type = OPT_CHOICE, .offset = offsetof(struct answers, sort),
 		.value = "COLUMN", .help = "Order of the rows, largest first: name, is_device, is_user_annotation, input_dims, "
 					   "count, self_cpu_ns, cpu_total_ns, self_device_ns, device_total_ns, cpu_memory_bytes, "
 					   "self_cpu_memory_bytes, device_memory_bytes or self_device_memory_bytes. Without it "
-					   "self_device_ns where there is any, else self_cpu_ns; tsv is ordered by its first columns.",
+					   "self_device_ns where there is any, else self_cpu_ns; tsv and csv are ordered by their first columns.",
 		.choices = keyavg_column_names },
 	{ .name = "limit", .letter = 'n', .type = OPT_INT, .offset = offsetof(struct answers, limit), .min = 0,
 		.max = INT64_MAX, .value = "ROWS", .help = "At most so many rows: 100 for a table, 30 for one of several files, all otherwise." },
@@ -65,8 +67,8 @@ static const struct opt opts[] = {
 	{ .name = "python", .type = OPT_FLAG, .offset = offsetof(struct answers, python),
 		.help = "Python calls are rows, too; of traces made with with_stack=True." },
 	{ .name = "stacks", .type = OPT_CHOICE, .offset = offsetof(struct answers, stacks), .value = "TIME",
-		.help = "Print stacks of calls for flame graphs (folded), by self time in whole microseconds: cpu (which folded is by "
-			"itself) or device.",
+		.help = "Print stacks of calls for flame graphs, as --format folded does, by self time on the cpu (which folded is by "
+			"itself) or on the device.",
 		.choices = stacks_names },
 	{ .name = "steps", .type = OPT_FLAG, .offset = offsetof(struct answers, steps),
 		.help = "Instead of ops a row a step: wall time, how long devices were busy and how long they waited between "
@@ -134,7 +136,7 @@ static void warn(const struct summary *s, const struct trace_limits *limits)
 				"part of it)\n",
 			s->label, (unsigned long long)kt->crossings);
 	if (kt->orphan_ns > 0 && (s->trace == NULL || s->trace->xla == NULL)) /* no HLO event says which call launched it */
-		fprintf(stderr, "%s: note: %lld of %lld ns (%.0f %%) of device time belong to no op\n", s->label,
+		fprintf(stderr, "%s: note: %lld of %lld ns (%.3g %%) of device time belong to no op\n", s->label,
 			(long long)kt->orphan_ns, (long long)kt->self_device_ns,
 			100.0 * (double)kt->orphan_ns / (double)kt->self_device_ns);
 	if ((kt->want & TRACE_SHAPES) && s->trace->dims_of.n > 0 && intern_count(&s->trace->dims) == 0)
@@ -161,7 +163,7 @@ static void json_skips(struct json_writer *w, const struct trace_skip *v, size_t
 static void json_rows(struct json_writer *w, const struct summary *s, const struct answers *a, size_t limit)
 {
 	if (a->by_engine && s->readable)
-		neuron_print_engines_json(s->window, w);
+		neuron_print_engines_json(s->window, limit, w);
 	else if (a->by_module)
 		xla_print_json(&s->modules, limit, w);
 	else if (a->steps)
@@ -216,7 +218,7 @@ static void print_json(struct json_writer *w, const struct summary *s, const str
 static void print_tsv(const struct summary *s, const struct answers *a, size_t limit, struct buf *out)
 {
 	if (a->by_engine)
-		neuron_print_engines_tsv(s->window, out);
+		neuron_print_engines_tsv(s->window, limit, out);
 	else if (a->by_module)
 		xla_print_tsv(&s->modules, limit, out);
 	else if (a->steps)
@@ -234,16 +236,18 @@ static const char *device_of(const struct summary *s)
 
 static void print_table(struct summary *s, const struct answers *a, size_t limit, struct buf *out)
 {
+	size_t screen = cli_columns(stdout);
+
 	if (a->by_engine)
-		neuron_print_engines_table(s->window, out);
+		neuron_print_engines_table(s->window, limit, screen, out);
 	else if (a->by_module)
-		xla_print_table(&s->modules, limit, out);
+		xla_print_table(&s->modules, limit, screen, out);
 	else if (a->steps)
-		steps_print_table(&s->steps, limit, cli_colour(stdout), out);
+		steps_print_table(&s->steps, limit, cli_colour(stdout), screen, out);
 	else if (s->window == NULL || s->table.n > 0)
-		keyavg_print_table(&s->table, limit, device_of(s), out);
+		keyavg_print_table(&s->table, limit, device_of(s), screen, out);
 	if (s->window != NULL && !a->by_engine)
-		neuron_print_gauges(s->window, out);
+		neuron_print_gauges(s->window, screen, out);
 }
 
 /* ---- all files as one output */
@@ -281,7 +285,7 @@ static void output_csv(struct output *o, const struct summary *s)
 
 	buf_init(&tsv, (size_t)2 << 30);
 	print_tsv(s, o->a, o->limit, &tsv);
-	csv_from_tsv(buf_view(&tsv), o->several ? s->name : NULL, o->n == 0, &o->bytes);
+	csv_from_tsv(buf_view(&tsv), o->several ? s->text : NULL, o->n == 0, &o->bytes);
 	if (tsv.rc < 0)
 		o->bytes.rc = tsv.rc;
 	buf_fini(&tsv);
@@ -289,12 +293,10 @@ static void output_csv(struct output *o, const struct summary *s)
 
 static void output_pprof(struct output *o, struct summary *s)
 {
-	const char *file = o->several ? s->name : NULL;
-
 	if (s->window != NULL)
-		pprof_print_window(o->pprof, s->window, file);
+		pprof_print_window(o->pprof, s->window, str_of(s->label), o->several);
 	else
-		pprof_print_trace(o->pprof, &s->chains, file);
+		pprof_print_trace(o->pprof, &s->chains, str_of(s->label), o->several);
 }
 
 /* Tables of ops of several files stand side by side. */
@@ -335,7 +337,7 @@ static void output_add(struct output *o, struct summary *s)
 	case FORMAT_TSV: print_tsv(s, o->a, o->limit, &o->bytes); break;
 	case FORMAT_CSV: output_csv(o, s); break;
 	case FORMAT_PPROF: output_pprof(o, s); break;
-	case FORMAT_CHROME: chrome_print(&s->table, &s->steps, s->name, o->n, o->limit, &o->json); break;
+	case FORMAT_CHROME: chrome_print(&s->table, &s->steps, s->label, o->n, o->limit, &o->json); break;
 	case FORMAT_FOLDED: buf_str(&o->bytes, buf_view(&s->stacks)); break; /* of several files below each other */
 	case FORMAT_JSON:
 	case FORMATS: break;
@@ -355,7 +357,8 @@ static int output_end(struct output *o, struct err *e)
 	}
 	if (o->ranks != NULL)
 		rc = ranks_print(o->ranks, o->a->sort == SORT_UNSET ? KEYAVG_COLUMNS : (enum keyavg_column)o->a->sort,
-			o->a->limit == LIMIT_UNSET ? LIMIT_RANKS : o->limit, cli_colour(stdout), &o->bytes, e);
+			o->a->limit == LIMIT_UNSET ? LIMIT_RANKS : o->limit, cli_colour(stdout), cli_columns(stdout),
+			&o->bytes, e);
 	if (o->pprof != NULL && o->n > 0)
 		rc = pprof_print_finish(o->pprof, &o->bytes, e);
 	if (rc == OK)
@@ -417,7 +420,7 @@ static int run(int argc, char **argv);
 
 const struct opt_command cmd_summarize = {
 	.name = "summarize",
-	.operands = "FILE…",
+	.operands = "FILE...",
 	.summary = "print the key_averages() table of traces",
 	.detail = "Reads PyTorch (Kineto, Chrome) traces, plain or compressed by gzip or zstd whatever their name, and whole archives of them (.tar, .tar.gz), and prints per op "
 		  "what PyTorch's own key_averages() gives, to the nanosecond. A FILE of - is standard input. Tables of several files "
@@ -430,7 +433,8 @@ const struct opt_command cmd_summarize = {
 	.examples = "trainspotter summarize trace.json.gz    the table as PyTorch prints it\n"
 		    "trainspotter summarize --format tsv --sort self_cpu_ns a.json b.json    for other programs\n"
 		    "trainspotter summarize --steps trace.json.gz    each step, and what took longest in it\n"
-		    "trainspotter summarize -f pprof trace.json.gz > t.pb.gz; go tool pprof -top t.pb.gz    in other tools\n"
+		    "trainspotter summarize rank*.json.gz    ranks side by side, the slowest marked\n"
+		    "trainspotter summarize -f pprof trace.json.gz > t.pb.gz; go tool pprof -top t.pb.gz    chains of calls in pprof\n"
 		    "trainspotter summarize --by-engine profile.json    a Neuron device profile by engine and opcode\n"
 		    "trainspotter summarize --format folded trace.json | flamegraph.pl > trace.svg    a flame graph\n"
 		    "trainspotter summarize --by-module host.xplane.pb    HLO ops by module\n"
@@ -442,21 +446,56 @@ const struct opt_command cmd_summarize = {
 	.run = run,
 };
 
-/* Options that say what the rows are, and the formats that have none. */
-static int check(const struct answers *a, int n_files, struct err *e)
-{
-	int views = a->by_engine + a->by_module + a->steps;
+/* ---- options that do not go together */
 
-	if (n_files == 0)
-		return err_set(e, E_USAGE, "a FILE is missing (\"-\" is standard input)");
-	if (views > 1)
-		return err_set(e, E_USAGE, "--by-engine, --by-module and --steps are different tables: choose one");
-	if (views > 0 && (a->format == FORMAT_PPROF || a->format == FORMAT_CHROME))
-		return err_set(e, E_USAGE, "--format %s is of all ops%s: leave out --by-engine, --by-module and --steps",
-			format_names[a->format], a->format == FORMAT_CHROME ? " and steps" : "");
+/* Formats that are not of rows, and what they are of. */
+static const char *const whole_of[FORMATS] = {
+	[FORMAT_PPROF] = "chains of calls",
+	[FORMAT_CHROME] = "all ops and steps",
+	[FORMAT_FOLDED] = "chains of calls",
+};
+
+/* The table that is not the one of ops; NULL where it is. */
+static const char *view_of(const struct answers *a)
+{
+	if (a->by_engine)
+		return "--by-engine";
+	if (a->by_module)
+		return "--by-module";
+	return a->steps ? "--steps" : NULL;
+}
+
+static int check_formats(const struct answers *a, struct err *e)
+{
+	const char *whole = whole_of[a->format], *name = format_names[a->format];
+
+	if (whole == NULL)
+		return OK;
+	if (view_of(a) != NULL || a->by_shape || a->memory)
+		return err_set(e, E_USAGE, "--format %s is of %s: leave out --by-engine, --by-module, --by-shape, --memory and --steps",
+			name, whole);
+	if (a->sort != SORT_UNSET)
+		return err_set(e, E_USAGE, "--format %s has an order of its own: leave out --sort", name);
+	if (a->limit != LIMIT_UNSET && a->format != FORMAT_CHROME)
+		return err_set(e, E_USAGE, "--format %s is of %s and not of rows: leave out --limit", name, whole);
 	if (a->format == FORMAT_PPROF && isatty(STDOUT_FILENO))
 		return err_set(e, E_USAGE, "a pprof profile is no text: send it into a file (> profile.pb.gz)");
 	return OK;
+}
+
+static int check(const struct answers *a, int n_files, struct err *e)
+{
+	const char *view = view_of(a);
+
+	if (n_files == 0)
+		return err_set(e, E_USAGE, "a FILE is missing (\"-\" is standard input)");
+	if (a->by_engine + a->by_module + a->steps > 1)
+		return err_set(e, E_USAGE, "--by-engine, --by-module and --steps are different tables: choose one");
+	if (view != NULL && (a->by_shape || a->memory))
+		return err_set(e, E_USAGE, "--by-shape and --memory are columns of the table of ops, and %s is another", view);
+	if (view != NULL && a->sort != SORT_UNSET)
+		return err_set(e, E_USAGE, "--sort orders the table of ops, and %s is another with an order of its own", view);
+	return check_formats(a, e);
 }
 
 static int run(int argc, char **argv)

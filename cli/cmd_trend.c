@@ -1,10 +1,6 @@
 #include <inttypes.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/vec.h"
 #include "cli/chart.h"
@@ -175,27 +171,12 @@ static int read_answers(struct trend *tr, struct err *e)
 
 /* ---- what is printed */
 
-static bool speaks_utf8(void)
-{
-	locale_t here = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool yes;
-
-	if (here == (locale_t)0)
-		return false;
-	yes = strcmp(nl_langinfo_l(CODESET, here), "UTF-8") == 0;
-	freelocale(here);
-	return yes;
-}
-
 static unsigned terminal_width(void)
 {
-	struct winsize size;
-	int64_t columns = 0;
+	int64_t columns = (int64_t)cli_columns(stdout);
 	const char *named = getenv("COLUMNS");
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-		columns = size.ws_col;
-	else if (named == NULL || str_to_i64(str_of(named), &columns) < 0 || columns <= 0)
+	if (columns == 0 && (named == NULL || str_to_i64(str_of(named), &columns) < 0 || columns <= 0))
 		columns = WIDTH_PIPE;
 	return columns > WIDTH_MOST ? WIDTH_MOST : (unsigned)columns;
 }
@@ -283,7 +264,7 @@ static int print_chart(const struct trend *tr, struct err *e)
 		.unit = tr->show == SHOW_CALLS ? CHART_COUNT : CHART_NS,
 		.width = tr->ask.width > 0 ? (unsigned)tr->ask.width : terminal_width(),
 		.height = tr->ask.height > 0 ? (unsigned)tr->ask.height : 12,
-		.utf8 = !tr->ask.ascii && speaks_utf8(),
+		.utf8 = !tr->ask.ascii && cli_utf8(),
 		.colour = cli_colour(stdout),
 	};
 	struct buf out;

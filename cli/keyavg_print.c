@@ -3,6 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cli/table.h"
+#include "cli/width.h"
+
 const char *const keyavg_column_names[KEYAVG_COLUMNS + 1] = {
 	[KEYAVG_NAME] = "name",
 	[KEYAVG_IS_DEVICE] = "is_device",
@@ -197,7 +200,9 @@ void keyavg_print_json(const struct keyavg_table *kt, size_t limit, struct json_
 
 /* ---- PyTorch's table: torch/autograd/profiler_util.py, _build_table with its defaults. Unlike there a column is as
  * wide as its title, so that "NEURON time avg" pushes nothing aside. */
-enum { NAME_WIDTH_MAX = 55, SHAPES_WIDTH_MAX = 80, COLUMN_WIDTH = 12, CELL_MAX = 64 };
+enum { NAME_WIDTH_MAX = 55, SHAPES_WIDTH_MAX = 80, COLUMN_WIDTH = 12, CELL_MAX = 64, GAP = 2 };
+/* On a narrow screen columns are left out before a width falls below what is good. */
+enum { NAME_WIDTH_GOOD = 32, NAME_WIDTH_MIN = 12, SHAPES_WIDTH_GOOD = 32, SHAPES_WIDTH_MIN = 16 };
 
 enum cells { C_SELF_CPU_SHARE, C_SELF_CPU, C_CPU_SHARE, C_CPU, C_CPU_AVG, C_SELF_DEV, C_SELF_DEV_SHARE, C_DEV, C_DEV_AVG,
 	C_MEM, C_SELF_MEM, C_DEV_MEM, C_SELF_DEV_MEM, C_CALLS, CELLS };
@@ -222,37 +227,18 @@ static const struct {
 };
 _Static_assert(COUNT(cells) == CELLS, "name every column");
 
-static size_t characters(struct str s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-	return n;
-}
-
-/* The first n characters. */
-static struct str first_characters(struct str s, size_t n)
-{
-	size_t i = 0;
-
-	while (i < s.n && (n > 0 || ((unsigned char)s.p[i] & 0xc0) == 0x80)) {
-		n -= ((unsigned char)s.p[i] & 0xc0) != 0x80;
-		i++;
-	}
-	return str_upto(s, i);
-}
-
 struct layout {
 	size_t name_width, shapes_width; /* 0: no shapes */
 	bool has_device, has_memory, has_device_memory;
+	bool narrow, left_out[CELLS]; /* names are shorter than they could be; columns that the screen has no room for */
+	size_t n_left_out;
 	char titles[CELLS][CELL_MAX];
 	struct buf text; /* a name on its way */
 };
 
 static void put(struct buf *out, struct str text, size_t width)
 {
-	size_t n = characters(text);
+	size_t n = width_of(text);
 
 	buf_fill(out, ' ', n < width ? width - n : 0);
 	buf_str(out, text);
@@ -268,6 +254,8 @@ static size_t cell_width(const struct layout *l, enum cells c)
 
 static bool cell_shown(const struct layout *l, enum cells c)
 {
+	if (l->left_out[c])
+		return false;
 	if (cells[c].of_memory)
 		return l->has_memory && (l->has_device_memory || !cells[c].of_device);
 	return l->has_device || !cells[c].of_device;
@@ -340,7 +328,7 @@ static size_t name_width(struct layout *l, const struct keyavg_table *kt)
 	size_t widest = 0;
 
 	for (size_t i = 0; i < kt->n; i++) {
-		size_t n = characters(shown_name(l, kt->v[i].name));
+		size_t n = width_of(shown_name(l, kt->v[i].name));
 
 		widest = n > widest ? n : widest;
 	}
@@ -352,8 +340,50 @@ static size_t shapes_width(const struct keyavg_table *kt)
 	size_t widest = 0;
 
 	for (size_t i = 0; i < kt->n; i++)
-		widest = kt->v[i].dims.n > widest ? kt->v[i].dims.n : widest;
+		widest = width_of(kt->v[i].dims) > widest ? width_of(kt->v[i].dims) : widest;
 	return widest + 4 < SHAPES_WIDTH_MAX ? widest + 4 : SHAPES_WIDTH_MAX;
+}
+
+/* ---- narrow screens */
+
+/* What a person misses least comes first. */
+static const enum cells to_leave_out[] = { C_CPU_SHARE, C_CPU_AVG, C_DEV_AVG, C_SELF_CPU_SHARE, C_SELF_DEV_SHARE, C_MEM, C_DEV_MEM,
+	C_CPU, C_DEV };
+
+static size_t line_width(const struct layout *l)
+{
+	size_t sum = l->name_width + GAP + (l->shapes_width > 0 ? l->shapes_width + GAP : 0);
+
+	for (int c = 0; c < CELLS; c++)
+		sum += cell_shown(l, (enum cells)c) ? cell_width(l, (enum cells)c) + GAP : 0;
+	return sum;
+}
+
+static size_t over(size_t n, size_t most)
+{
+	return n > most ? n - most : 0;
+}
+
+/* Takes from a width what the line has too much, but not below least. */
+static void shrink(const struct layout *l, size_t *width, size_t least, size_t screen)
+{
+	size_t too_much = over(line_width(l), screen), spare = over(*width, least);
+
+	*width -= too_much < spare ? too_much : spare;
+}
+
+static void layout_fit(struct layout *l, size_t screen)
+{
+	size_t name_width = l->name_width, spare = over(name_width, NAME_WIDTH_GOOD) + over(l->shapes_width, SHAPES_WIDTH_GOOD);
+
+	for (size_t i = 0; i < COUNT(to_leave_out) && line_width(l) - spare > screen; i++) {
+		l->n_left_out += cell_shown(l, to_leave_out[i]);
+		l->left_out[to_leave_out[i]] = true;
+	}
+	shrink(l, &l->name_width, NAME_WIDTH_GOOD, screen);
+	shrink(l, &l->shapes_width, SHAPES_WIDTH_MIN, screen);
+	shrink(l, &l->name_width, NAME_WIDTH_MIN, screen);
+	l->narrow = l->name_width < name_width;
 }
 
 static void layout_init(struct layout *l, const struct keyavg_table *kt, const char *device)
@@ -406,9 +436,10 @@ static void head(struct buf *out, const struct layout *l)
 static void line(struct buf *out, struct layout *l, const struct keyavg_table *kt, const struct keyavg_row *r)
 {
 	struct str name = shown_name(l, r->name);
+	size_t room = l->narrow ? l->name_width - 3 : NAME_WIDTH_MAX - 3;
 
-	if (characters(name) >= NAME_WIDTH_MAX - 3) {
-		buf_trim(&l->text, first_characters(name, NAME_WIDTH_MAX - 3).n);
+	if (l->narrow ? width_of(name) > l->name_width : width_of(name) >= room) {
+		buf_trim(&l->text, width_upto(name, room).n);
 		buf_text(&l->text, "...");
 		name = buf_view(&l->text);
 	}
@@ -422,7 +453,7 @@ static void line(struct buf *out, struct layout *l, const struct keyavg_table *k
 		put(out, str_of(text), cell_width(l, (enum cells)c));
 	}
 	if (l->shapes_width > 0)
-		put(out, first_characters(shown_name(l, r->dims), l->shapes_width), l->shapes_width);
+		put(out, width_upto(shown_name(l, r->dims), l->shapes_width), l->shapes_width);
 	buf_byte(out, '\n');
 }
 
@@ -434,11 +465,13 @@ static void total(struct buf *out, const char *what, int64_t ns)
 	buf_fmt(out, "Self %s time total: %s\n", what, text);
 }
 
-void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char *device, struct buf *out)
+void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char *device, size_t screen, struct buf *out)
 {
 	struct layout l;
 
 	layout_init(&l, kt, device);
+	if (screen > 0)
+		layout_fit(&l, screen);
 	rule(out, &l);
 	head(out, &l);
 	rule(out, &l);
@@ -448,5 +481,10 @@ void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char 
 	total(out, "CPU", kt->self_cpu_ns);
 	if (l.has_device)
 		total(out, device, kt->self_device_ns);
+	if (l.n_left_out > 0)
+		buf_fmt(out, "(a screen of %zu has no room for %zu more column%s; in a pipe all are there: trainspotter summarize ... | less -S)\n",
+			screen, l.n_left_out, l.n_left_out == 1 ? "" : "s");
+	if (screen > 0 && upto(kt, limit) < kt->n)
+		table_more(out, kt->n - upto(kt, limit), "row");
 	buf_fini(&l.text);
 }

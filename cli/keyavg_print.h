@@ -31,8 +31,10 @@ int64_t keyavg_number(const struct keyavg_row *r, enum keyavg_column c);
 /* Largest first, names and flags upwards; of rows alike the one that was called first, as PyTorch has it. */
 void keyavg_sort(struct keyavg_table *kt, enum keyavg_column by);
 
-/* PyTorch's own table() with its defaults: at most limit rows. device: "CUDA". */
-void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char *device, struct buf *out);
+/* PyTorch's own table() with its defaults: at most limit rows. device: "CUDA". Columns are those of a terminal
+ * (cli/width.h). On a screen that is too narrow, of so many columns (0: as many as there are), averages, shares and totals
+ * are left out, names get shorter, and a line below says so. */
+void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char *device, size_t screen, struct buf *out);
 /* A line of column names, then rows. A plain table has all columns but shapes and memory. One by shapes has them and the
  * times, one of memory the bytes; there the columns of a device stand only where it has rows or memory. In names back-slash, tab, line ends and control characters are
  * written \\ \t \n \r and \u00XX. */

@@ -31,9 +31,11 @@ trainspotter_SOURCES = \
 	cli/progress.c cli/progress.h \
 	cli/ranks.c cli/ranks.h \
 	cli/remote.c cli/remote.h \
+	cli/screen.c cli/screen.h \
 	cli/steps_print.c cli/steps_print.h \
 	cli/summary.c cli/summary.h \
 	cli/table.c cli/table.h \
+	cli/width.c cli/width.h \
 	cli/xla_print.c cli/xla_print.h
 trainspotter_LDADD = \
 	net/libnet.a detect/libdetect.a wire/libwire.a trace/libtrace.a profile/libprofile.a \

@@ -25,7 +25,10 @@ static const struct opt_program program = {
 	.n_commands = COUNT(commands),
 	.environment = "TRAINSPOTTER_SERVER    the server's address; http://127.0.0.1:8940 without\n"
 		       "TRAINSPOTTER_TOKEN    bearer token, where --token-file is not given\n"
-		       "NO_COLOR    when set, no colour even on a terminal",
+		       "NO_COLOR    when set, no colour even on a terminal\n"
+		       "TERM    without it, or when it is dumb, no colour and no line that shows how far a thing is\n"
+		       "LC_ALL, LC_CTYPE, LANG    the first that is set; unless it names UTF-8, units and signs are ASCII (us for "
+		       "microseconds). Names, and formats for programs, are UTF-8 always",
 };
 
 int main(int argc, char **argv)

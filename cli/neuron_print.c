@@ -69,12 +69,12 @@ bool neuron_has_engines(const struct window *w)
 	return engine;
 }
 
-void neuron_print_engines_tsv(const struct window *w, struct buf *out)
+void neuron_print_engines_tsv(const struct window *w, size_t limit, struct buf *out)
 {
 	struct engine_row row;
 
 	buf_text(out, "engine\topcode\tcount\ttotal_ns\n");
-	for (size_t i = 0; next_engine(w, &i, &row);) {
+	for (size_t i = 0, n = 0; n < limit && next_engine(w, &i, &row); n++) {
 		keyavg_print_name(row.engine, out);
 		buf_byte(out, '\t');
 		keyavg_print_name(row.opcode, out);
@@ -82,12 +82,12 @@ void neuron_print_engines_tsv(const struct window *w, struct buf *out)
 	}
 }
 
-void neuron_print_engines_json(const struct window *w, struct json_writer *w_out)
+void neuron_print_engines_json(const struct window *w, size_t limit, struct json_writer *w_out)
 {
 	struct engine_row row;
 
 	jw_key_array(w_out, "rows");
-	for (size_t i = 0; next_engine(w, &i, &row);) {
+	for (size_t i = 0, n = 0; n < limit && next_engine(w, &i, &row); n++) {
 		jw_object(w_out);
 		jw_key_str(w_out, "engine", row.engine);
 		jw_key_str(w_out, "opcode", row.opcode);
@@ -110,7 +110,7 @@ static void engine_cells(struct table *t, const struct engine_row *row, int64_t 
 	table_cell_fmt(t, PAINT_NONE, "%.3f", (double)op->device_total_ns / (double)op->calls / 1e3);
 }
 
-void neuron_print_engines_table(const struct window *w, struct buf *out)
+void neuron_print_engines_table(const struct window *w, size_t limit, size_t screen, struct buf *out)
 {
 	static const struct table_column columns[] = { { "Engine", TABLE_LEFT, 24 }, { "Opcode", TABLE_LEFT, 48 },
 		{ "Count", TABLE_RIGHT, 0 }, { "Total us", TABLE_RIGHT, 0 }, { "Share", TABLE_RIGHT, 0 },
@@ -118,13 +118,16 @@ void neuron_print_engines_table(const struct window *w, struct buf *out)
 	struct table *t = table_new(columns, COUNT(columns));
 	struct engine_row row;
 	int64_t all_ns = 0;
+	size_t rows = 0;
 
-	for (size_t i = 0; next_engine(w, &i, &row);)
+	for (size_t i = 0; next_engine(w, &i, &row); rows++)
 		all_ns = ns_add(all_ns, row.op->device_total_ns);
-	for (size_t i = 0; next_engine(w, &i, &row);)
+	for (size_t i = 0, n = 0; n < limit && next_engine(w, &i, &row); n++)
 		engine_cells(t, &row, all_ns);
-	table_print_to(t, out, false);
+	table_print_to(t, out, false, screen);
 	table_free(t);
+	if (limit < rows)
+		table_more(out, rows - limit, "row");
 }
 
 /* ---- gauges */
@@ -148,7 +151,7 @@ static void gauge_cells(struct table *t, const struct gauge *g)
 	buf_fini(&text);
 }
 
-void neuron_print_gauges(const struct window *w, struct buf *out)
+void neuron_print_gauges(const struct window *w, size_t screen, struct buf *out)
 {
 	static const struct table_column columns[] = { { "Gauge", TABLE_LEFT, 48 }, { "Of", TABLE_LEFT, 60 },
 		{ "Value", TABLE_RIGHT, 0 }, { "Unit", TABLE_LEFT, 0 } };
@@ -162,7 +165,7 @@ void neuron_print_gauges(const struct window *w, struct buf *out)
 	t = table_new(columns, COUNT(columns));
 	for (size_t i = 0; i < w->n_gauges; i++)
 		gauge_cells(t, &w->gauges[i]);
-	table_print_to(t, out, false);
+	table_print_to(t, out, false, screen);
 	table_free(t);
 }
 

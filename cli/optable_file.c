@@ -103,7 +103,7 @@ static int read_times(const struct source *s, const struct json_node *node, cons
 			(unsigned long long)node->offset, what);
 	total = us * 1e3 * (double)times;
 	if (total > NS_MAX)
-		return err_set(s->e, E_FORMAT, "%s: byte %llu: %s of %.*s µs is more than a hundred days", s->path,
+		return err_set(s->e, E_FORMAT, "%s: byte %llu: %s of %.*s microseconds is more than a hundred days", s->path,
 			(unsigned long long)node->offset, what, STR_ARG(node->text));
 	*ns = llround(total);
 	return OK;

@@ -9,11 +9,12 @@
 
 enum { BYTES_MAX = 1 << 30, NAMES_MAX = 4 << 20, MESSAGE_MAX = 64 << 20 };
 
-enum profile_field { P_SAMPLE_TYPE = 1, P_SAMPLE = 2, P_LOCATION = 4, P_FUNCTION = 5, P_STRING = 6, P_TIME = 9,
+enum profile_field { P_SAMPLE_TYPE = 1, P_SAMPLE = 2, P_MAPPING = 3, P_LOCATION = 4, P_FUNCTION = 5, P_STRING = 6, P_TIME = 9,
 	P_DURATION = 10, P_DEFAULT_TYPE = 14 };
 enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
 enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3, LABEL_KEY = 1, LABEL_TEXT = 2 };
-enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1 };
+enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7 };
+enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_LINE = 4, LINE_FUNCTION = 1 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2 };
 
 struct pprof {
@@ -110,6 +111,25 @@ static void put_types(struct pprof *p)
 	}
 }
 
+/* Locations without a mapping are offered one, and then the program is missed that it is of. */
+static void put_mapping(struct pprof *p, struct str file)
+{
+	buf_reset(&p->message);
+	pbw_number(&p->message, MAPPING_ID, 1);
+	pbw_number(&p->message, MAPPING_FILE, text_id(p, file));
+	pbw_number(&p->message, MAPPING_HAS_FUNCTIONS, true);
+	pbw_bytes(&p->samples, P_MAPPING, buf_view(&p->message));
+}
+
+static int64_t shown_name(struct pprof *p, struct str name)
+{
+	char *room = buf_room(&p->packed, name.n);
+
+	if (str_empty(name))
+		return text_id(p, STR("\"\""));
+	return room == NULL ? 0 : text_id(p, str_make(room, str_tame(name.p, name.n, room)));
+}
+
 static void put_function(struct pprof *p, uint32_t at)
 {
 	int64_t id = (int64_t)at + 1;
@@ -118,24 +138,26 @@ static void put_function(struct pprof *p, uint32_t at)
 	pbw_number(&p->packed, LINE_FUNCTION, id);
 	buf_reset(&p->message);
 	pbw_number(&p->message, LOCATION_ID, id);
+	pbw_number(&p->message, LOCATION_MAPPING, 1);
 	pbw_bytes(&p->message, LOCATION_LINE, buf_view(&p->packed));
 	pbw_bytes(&p->samples, P_LOCATION, buf_view(&p->message));
 	buf_reset(&p->message);
 	pbw_number(&p->message, FUNCTION_ID, id);
-	pbw_number(&p->message, FUNCTION_NAME, text_id(p, intern_name(&p->functions, at)));
+	pbw_number(&p->message, FUNCTION_NAME, shown_name(p, intern_name(&p->functions, at)));
 	pbw_bytes(&p->samples, P_FUNCTION, buf_view(&p->message));
 }
 
-int pprof_finish(struct pprof *p, int64_t start_ns, int64_t dur_ns, size_t default_type, struct buf *out, struct err *e)
+int pprof_finish(struct pprof *p, const struct pprof_head *head, struct buf *out, struct err *e)
 {
 	int rc;
 
 	put_types(p);
+	put_mapping(p, head->file);
 	for (uint32_t i = 0; i < intern_count(&p->functions); i++)
 		put_function(p, i);
-	pbw_number(&p->samples, P_TIME, (uint64_t)start_ns);
-	pbw_number(&p->samples, P_DURATION, (uint64_t)dur_ns);
-	pbw_number(&p->samples, P_DEFAULT_TYPE, text_id(p, str_of(p->types[default_type].type)));
+	pbw_number(&p->samples, P_TIME, (uint64_t)head->start_ns);
+	pbw_number(&p->samples, P_DURATION, (uint64_t)head->dur_ns);
+	pbw_number(&p->samples, P_DEFAULT_TYPE, text_id(p, str_of(p->types[head->default_type].type)));
 	for (uint32_t i = 0; i < intern_count(&p->texts); i++)
 		pbw_bytes(&p->samples, P_STRING, intern_name(&p->texts, i));
 	if (p->full)

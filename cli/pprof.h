@@ -3,7 +3,8 @@
  *
  *	Profile		1 sample_type	ValueType { 1 type, 2 unit }		texts are indexes into the table
  *			2 sample	Sample { 1 location_id (packed), 2 value (packed), 3 label { 1 key, 2 str } }
- *			4 location	Location { 1 id, 4 Line { 1 function_id } }
+ *			3 mapping	Mapping { 1 id, 5 filename, 7 has_functions }: one, so that no tool looks for a program
+ *			4 location	Location { 1 id, 2 mapping_id, 4 Line { 1 function_id } }
  *			5 function	Function { 1 id, 2 name }; with a system_name alike pprof would cut template arguments
  *			6 string_table	the first is ""
  *			9 time_nanos	10 duration_nanos   14 default_sample_type
@@ -35,11 +36,17 @@ struct pprof;
 struct pprof *pprof_new(const struct pprof_type *types, size_t n); /* borrows; at most PPROF_VALUES_MAX */
 void pprof_free(struct pprof *p);
 
-/* frames: the innermost first. values: one a type. */
+/* frames: the innermost first; UTF-8. The tools print them as they are, a line each, so control characters become '?' and
+ * a name that is empty '""'. values: one a type. */
 void pprof_sample(struct pprof *p, const struct str *frames, size_t n_frames, const int64_t *values,
 	const struct pprof_label *labels, size_t n_labels);
-/* start_ns: wall, 0 where it is not known. default_type: the index of the one that is shown first. E_LIMIT, E_NOMEM. */
-int pprof_finish(struct pprof *p, int64_t start_ns, int64_t dur_ns, size_t default_type, struct buf *out,
-	struct err *e) MUST_USE;
+/* What a profile is of. */
+struct pprof_head {
+	struct str file;	  /* what pprof calls the profile; may be empty */
+	int64_t start_ns, dur_ns; /* wall, 0 where it is not known */
+	size_t default_type;	  /* the index of the one that is shown first */
+};
+/* E_LIMIT, E_NOMEM. */
+int pprof_finish(struct pprof *p, const struct pprof_head *head, struct buf *out, struct err *e) MUST_USE;
 
 #endif

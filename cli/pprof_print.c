@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 
+enum { FRAMES_BYTES_MAX = 64 << 20, FILE_BYTES_MAX = 64 << 10 };
+
 enum value { VALUE_CALLS, VALUE_CPU, VALUE_DEVICE, VALUES };
 static const struct pprof_type types[] = {
 	[VALUE_CALLS] = { "calls", "count" },
@@ -12,7 +14,8 @@ _Static_assert(COUNT(types) == VALUES, "name every value");
 
 struct pprof_print {
 	struct pprof *pprof;
-	bool has_device, too_deep;
+	bool has_device, too_deep, several;
+	struct buf file; /* the first one's name */
 	int64_t start_ns, dur_ns; /* of the first file that has a clock, of the longest */
 };
 
@@ -21,6 +24,7 @@ struct pprof_print *pprof_print_new(void)
 	struct pprof_print *p = mem_get(sizeof(*p));
 
 	p->pprof = pprof_new(types, VALUES);
+	buf_init(&p->file, FILE_BYTES_MAX);
 	return p;
 }
 
@@ -29,19 +33,20 @@ void pprof_print_free(struct pprof_print *p)
 	if (p == NULL)
 		return;
 	pprof_free(p->pprof);
+	buf_fini(&p->file);
 	mem_free(p);
 }
 
 static void sample(struct pprof_print *p, const struct str *frames, size_t n, const int64_t values[VALUES], bool device,
-	const char *file)
+	struct str file)
 {
-	const struct pprof_label labels[] = { { "on", device ? STR("device") : STR("host") }, { "file", str_of(file) } };
+	const struct pprof_label labels[] = { { "on", device ? STR("device") : STR("host") }, { "file", file } };
 	int64_t shown[VALUES];
 
 	for (int i = 0; i < VALUES; i++)
 		shown[i] = values[i] > 0 ? values[i] : 0; /* speedscope refuses a profile with a value below 0 */
 	p->has_device |= shown[VALUE_DEVICE] > 0;
-	pprof_sample(p->pprof, frames, n, shown, labels, file == NULL ? 1 : 2);
+	pprof_sample(p->pprof, frames, n, shown, labels, p->several ? 2 : 1);
 }
 
 static void cover(struct pprof_print *p, int64_t start_ns, int64_t dur_ns)
@@ -50,9 +55,15 @@ static void cover(struct pprof_print *p, int64_t start_ns, int64_t dur_ns)
 	p->dur_ns = dur_ns > p->dur_ns ? dur_ns : p->dur_ns;
 }
 
+static void begin(struct pprof_print *p, struct str file, bool several)
+{
+	p->several |= several;
+	if (p->file.n == 0)
+		buf_str(&p->file, file);
+}
+
 /* ---- traces */
 
-enum { FRAMES_BYTES_MAX = 64 << 20 };
 
 /* The innermost first. */
 static size_t frames_of(const struct chains *c, uint32_t id, struct buf *frames)
@@ -66,12 +77,13 @@ static size_t frames_of(const struct chains *c, uint32_t id, struct buf *frames)
 	return frames->rc == OK ? frames->n / sizeof(struct str) : 0;
 }
 
-void pprof_print_trace(struct pprof_print *p, const struct chains *c, const char *file)
+void pprof_print_trace(struct pprof_print *p, const struct chains *c, struct str file, bool several)
 {
 	const struct trace *t = c->t;
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 	struct buf frames;
 
+	begin(p, file, several);
 	buf_init(&frames, FRAMES_BYTES_MAX);
 	for (uint32_t i = 0; i < c->list.n; i++) {
 		const struct chain *chain = &c->list.v[i];
@@ -92,8 +104,9 @@ void pprof_print_trace(struct pprof_print *p, const struct chains *c, const char
 }
 
 /* ---- windows */
-void pprof_print_window(struct pprof_print *p, const struct window *w, const char *file)
+void pprof_print_window(struct pprof_print *p, const struct window *w, struct str file, bool several)
 {
+	begin(p, file, several);
 	for (size_t i = 0; i < w->n_ops; i++) {
 		const struct op_summary *op = &w->ops[i];
 		bool device = op_kind_on_device(op->kind);
@@ -108,7 +121,10 @@ void pprof_print_window(struct pprof_print *p, const struct window *w, const cha
 
 int pprof_print_finish(struct pprof_print *p, struct buf *out, struct err *e)
 {
+	const struct pprof_head head = { p->several ? STR("") : buf_view(&p->file), p->start_ns, p->dur_ns,
+		p->has_device ? VALUE_DEVICE : VALUE_CPU };
+
 	if (p->too_deep)
 		return err_set(e, E_LIMIT, "a chain of calls that is too deep for a profile");
-	return pprof_finish(p->pprof, p->start_ns, p->dur_ns, p->has_device ? VALUE_DEVICE : VALUE_CPU, out, e);
+	return pprof_finish(p->pprof, &head, out, e);
 }

@@ -16,9 +16,9 @@ struct pprof_print;
 
 struct pprof_print *pprof_print_new(void);
 void pprof_print_free(struct pprof_print *p);
-/* file: NULL where there is only one. */
-void pprof_print_trace(struct pprof_print *p, const struct chains *c, const char *file); /* CHAINS_KERNELS */
-void pprof_print_window(struct pprof_print *p, const struct window *w, const char *file);
+/* file: its name, UTF-8; several: there are others. */
+void pprof_print_trace(struct pprof_print *p, const struct chains *c, struct str file, bool several); /* CHAINS_KERNELS */
+void pprof_print_window(struct pprof_print *p, const struct window *w, struct str file, bool several);
 int pprof_print_finish(struct pprof_print *p, struct buf *out, struct err *e) MUST_USE;
 
 #endif

@@ -1,11 +1,11 @@
 #include "cli/progress.h"
 
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/screen.h"
 #include "cli/table.h"
+#include "cli/width.h"
 
 enum { BAR = 20, COLUMNS_DEFAULT = 80, NAME_MIN = 8 };
 #define QUIET_NS (2 * NS_PER_S)
@@ -13,9 +13,9 @@ enum { BAR = 20, COLUMNS_DEFAULT = 80, NAME_MIN = 8 };
 
 static size_t columns(void)
 {
-	struct winsize size = { 0 };
+	size_t n = cli_columns(stderr);
 
-	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : COLUMNS_DEFAULT;
+	return n > 1 ? n : COLUMNS_DEFAULT;
 }
 
 /* ---- the line */
@@ -60,11 +60,9 @@ static void put_rest(struct buf *out, double done, double all, double seconds)
 /* The end of a name that is too long tells more than its start. */
 static void put_name(struct buf *out, struct str name, size_t room)
 {
-	size_t n = str_chars(name);
-
-	if (n > room && room > 0) {
-		buf_text(out, "…");
-		name = str_from(name, str_upto_chars(name, n - room + 1).n);
+	if (width_of(name) > room && room > 0) {
+		buf_text(out, cli_cut_sign());
+		name = width_ending(name, room - 1);
 	}
 	buf_str(out, name);
 	buf_text(out, "  ");
@@ -78,9 +76,9 @@ void progress_line(struct buf *out, struct str name, uint64_t done_bytes, uint64
 
 	buf_init(&rest, 4096);
 	put_rest(&rest, done, all, (double)elapsed_ns / 1e9);
-	if (rest.n + 2 + NAME_MIN < room)
-		put_name(out, name, room - rest.n - 2);
-	buf_str(out, str_upto(buf_view(&rest), room));
+	if (width_of(buf_view(&rest)) + 2 + NAME_MIN < room)
+		put_name(out, name, room - width_of(buf_view(&rest)) - 2);
+	buf_str(out, width_upto(buf_view(&rest), room));
 	buf_fini(&rest);
 }
 
@@ -96,7 +94,7 @@ static void show(struct progress *p, struct str line)
 
 void progress_begin(struct progress *p, const char *name, const struct input *whole)
 {
-	*p = (struct progress){ .name = name, .whole = whole, .terminal = isatty(STDERR_FILENO) == 1,
+	*p = (struct progress){ .name = name, .whole = whole, .terminal = cli_terminal(stderr),
 		.start_ns = clock_mono_ns() };
 }
 

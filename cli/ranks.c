@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cli/table.h"
+#include "cli/width.h"
 #include "trace/normalise.h"
 
 enum { BYTES_MAX = 1 << 30, FILES_MAX = 100000, LABEL = 48, NAME_SHOWN = 48 };
@@ -44,6 +45,7 @@ struct ranks {
 	struct files files;
 	struct cells cells;
 	uint32_t order[RANKS_SHOWN]; /* of the columns, where there is one for each file */
+	bool each; /* file has its column */
 	bool full;
 };
 
@@ -113,7 +115,7 @@ static void make_label(struct file *f, int64_t rank, const char *name)
 	}
 	while (rest.p != NULL)
 		part = str_split(&rest, '/');
-	part = str_upto_chars(str_upto(part, str_find_byte(part, '.')), 16);
+	part = width_upto(str_upto(part, str_find_byte(part, '.')), 16);
 	if (!str_copy_to(part, f->label, LABEL))
 		snprintf(f->label, LABEL, "file");
 }
@@ -227,9 +229,9 @@ static void row(struct table *t, const struct ranks *r, struct str name, const i
 	struct spread s = spread_of(v, r->files.n);
 
 	table_cell(t, name, PAINT_NONE);
-	for (size_t i = 0; r->files.n <= RANKS_SHOWN && i < r->files.n; i++)
+	for (size_t i = 0; r->each && i < r->files.n; i++)
 		value_cell(t, v[r->order[i]], time, s.notable && r->order[i] == s.most_at);
-	if (r->files.n > RANKS_SHOWN) {
+	if (!r->each) {
 		value_cell(t, s.least, time, false);
 		value_cell(t, s.median, time, false);
 		value_cell(t, s.most, time, s.notable);
@@ -272,16 +274,17 @@ static void put_in_order(struct ranks *r)
 	}
 }
 
+static const char *const of_many[] = { "least", "median", "most", "who" };
+
 static struct table_column *columns_of(const struct ranks *r, size_t *n)
 {
-	static const char *const of_many[] = { "least", "median", "most", "who" };
 	struct table_column *c = mem_get_array(RANKS_SHOWN + 3, sizeof(*c));
 
 	*n = 0;
 	c[(*n)++] = (struct table_column){ "", TABLE_LEFT, NAME_SHOWN };
-	for (size_t i = 0; r->files.n <= RANKS_SHOWN && i < r->files.n; i++)
+	for (size_t i = 0; r->each && i < r->files.n; i++)
 		c[(*n)++] = (struct table_column){ r->files.v[r->order[i]].label, TABLE_RIGHT, 0 };
-	for (size_t i = 0; r->files.n > RANKS_SHOWN && i < COUNT(of_many); i++)
+	for (size_t i = 0; !r->each && i < COUNT(of_many); i++)
 		c[(*n)++] = (struct table_column){ of_many[i], i == 3 ? TABLE_LEFT : TABLE_RIGHT, 0 };
 	c[(*n)++] = (struct table_column){ "over median", TABLE_RIGHT, 0 };
 	return c;
@@ -299,7 +302,7 @@ static void tell_slowest(const struct ranks *r, bool device, struct buf *out)
 	s = spread_of(v, r->files.n);
 	buf_text(out, "*  the most of its row, where that is more than 5 % over the median\n");
 	buf_fmt(out, "slowest: %s, ", r->files.v[s.most_at].label);
-	buf_str(out, clock_human(s.most, text));
+	buf_add(out, text, cli_signs(text, clock_human(s.most, text).n, text));
 	buf_fmt(out, " of %s", device ? "device time without collectives (in theirs the others wait for it)" : "self CPU time");
 	if (s.median > 0)
 		buf_fmt(out, ", %.1f %% over the median", 100.0 * ((double)s.most / (double)s.median - 1));
@@ -316,23 +319,45 @@ static bool has_device(const struct ranks *r)
 	return any;
 }
 
-static void print(const struct ranks *r, const struct top *tops, const int64_t *m, bool time, size_t limit, bool colour,
-	struct buf *out)
+/* What is printed, and how. */
+struct page {
+	const struct top *tops;
+	const int64_t *matrix;
+	bool time, colour;
+	size_t limit, screen;
+};
+
+/* False, and nothing printed, where the screen is too narrow and the columns of so many files are fewer. */
+static bool print_table(const struct ranks *r, const struct page *p, struct buf *out)
 {
 	size_t n_columns, shown = 0, n_ops = intern_count(&r->ops);
 	struct table_column *columns = columns_of(r, &n_columns);
 	struct table *t = table_new(columns, n_columns);
+	bool good;
 
 	head_rows(t, r);
-	for (size_t i = 0; i < n_ops && shown < limit && tops[i].most > 0; i++, shown++)
-		row(t, r, str_from(intern_name(&r->ops, tops[i].op), 1), m + tops[i].op * r->files.n, time);
-	table_print_to(t, out, colour);
+	for (size_t i = 0; i < n_ops && shown < p->limit && p->tops[i].most > 0; i++, shown++)
+		row(t, r, str_from(intern_name(&r->ops, p->tops[i].op), 1), p->matrix + p->tops[i].op * r->files.n, p->time);
+	good = !r->each || r->files.n <= COUNT(of_many) || table_fits(t, p->screen);
+	if (good)
+		table_print_to(t, out, p->colour, p->screen);
 	table_free(t);
 	mem_free(columns);
+	return good;
+}
+
+static void print(struct ranks *r, const struct page *p, struct buf *out)
+{
+	r->each = r->files.n <= RANKS_SHOWN;
+	if (!print_table(r, p, out)) {
+		r->each = false;
+		(void)print_table(r, p, out);
+	}
 	tell_slowest(r, has_device(r), out);
 }
 
-int ranks_print(struct ranks *r, enum keyavg_column by, size_t limit, bool colour, struct buf *out, struct err *e)
+int ranks_print(struct ranks *r, enum keyavg_column by, size_t limit, bool colour, size_t screen, struct buf *out,
+	struct err *e)
 {
 	struct top *tops = NULL;
 	int64_t *m;
@@ -348,7 +373,7 @@ int ranks_print(struct ranks *r, enum keyavg_column by, size_t limit, bool colou
 	if (tops == NULL || r->full)
 		rc = err_set(e, E_NOMEM, "no memory for the rows of %zu files", r->files.n);
 	else
-		print(r, tops, m, by >= KEYAVG_SELF_CPU && by <= KEYAVG_DEVICE_TOTAL, limit, colour, out);
+		print(r, &(struct page){ tops, m, by >= KEYAVG_SELF_CPU && by <= KEYAVG_DEVICE_TOTAL, colour, limit, screen }, out);
 	mem_free(m);
 	mem_free(tops);
 	return rc;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cli/keyavg_print.h"
 #include "cli/table.h"
+#include "cli/width.h"
 
 static size_t upto(const struct step_table *st, size_t limit)
 {
@@ -68,12 +69,13 @@ void steps_print_json(const struct step_table *st, size_t limit, struct json_wri
 }
 
 /* ---- for people */
+enum { NAME_SHOWN = 40, OPS_SHOWN = STEP_OPS * (NAME_SHOWN + 12) };
+
 static const struct table_column columns[] = {
 	{ "step", TABLE_RIGHT, 0 },	 { "", TABLE_LEFT, 0 },	      { "wall", TABLE_RIGHT, 0 },
 	{ "device busy", TABLE_RIGHT, 0 }, { "", TABLE_RIGHT, 0 },	      { "gap", TABLE_RIGHT, 0 },
-	{ "launches", TABLE_RIGHT, 0 },	 { "largest ops", TABLE_LEFT, 0 },
+	{ "launches", TABLE_RIGHT, 0 },	 { "largest ops", TABLE_LEFT, OPS_SHOWN },
 };
-enum { NAME_SHOWN = 40 };
 
 static void time_cell(struct table *t, int64_t ns, enum table_paint paint)
 {
@@ -107,11 +109,11 @@ static void ops_cell(struct table *t, const struct step_row *r)
 	for (size_t k = 0; k < r->n_ops; k++) {
 		char time[CLOCK_TEXT];
 		struct str name = r->ops[k].name;
-		bool cut = str_chars(name) > NAME_SHOWN;
+		bool cut = width_of(name) > NAME_SHOWN;
 
 		buf_text(&b, k == 0 ? "" : ", ");
-		buf_str(&b, cut ? str_upto_chars(name, NAME_SHOWN - 1) : name);
-		buf_fmt(&b, "%s ", cut ? "…" : "");
+		buf_str(&b, cut ? width_upto(name, NAME_SHOWN - 1) : name);
+		buf_fmt(&b, "%s ", cut ? cli_cut_sign() : "");
 		buf_str(&b, clock_human(r->ops[k].ns, time));
 	}
 	table_cell(t, buf_view(&b), PAINT_NONE);
@@ -137,7 +139,7 @@ static const char *const from_sentences[] = {
 };
 _Static_assert(COUNT(from_sentences) == STEPS_FROMS, "say where steps come from");
 
-void steps_print_table(const struct step_table *st, size_t limit, bool colour, struct buf *out)
+void steps_print_table(const struct step_table *st, size_t limit, bool colour, size_t screen, struct buf *out)
 {
 	struct table *t = table_new(columns, COUNT(columns));
 	size_t slowest = longest(st);
@@ -154,11 +156,11 @@ void steps_print_table(const struct step_table *st, size_t limit, bool colour, s
 		ops_cell(t, r);
 	}
 	if (st->rows.n > 0)
-		table_print_to(t, out, colour);
+		table_print_to(t, out, colour, screen);
 	table_free(t);
 	if (st->rows.n > 1)
 		buf_text(out, "*  the longest\n");
 	if (upto(st, limit) < st->rows.n)
-		buf_fmt(out, "(%zu more steps: --limit)\n", st->rows.n - upto(st, limit));
+		table_more(out, st->rows.n - upto(st, limit), "step");
 	buf_text(out, from_sentences[st->from]);
 }

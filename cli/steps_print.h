@@ -8,8 +8,8 @@
 #include "json/write.h"
 #include "trace/steps.h"
 
-/* A row a step, the longest one marked; at most limit rows. */
-void steps_print_table(const struct step_table *st, size_t limit, bool colour, struct buf *out);
+/* A row a step, the longest one marked; at most limit rows. screen: its columns, 0 for as many as there are. */
+void steps_print_table(const struct step_table *st, size_t limit, bool colour, size_t screen, struct buf *out);
 /* step start_ns wall_ns device_busy_ns gap_ns launches, then op1 op1_ns and so on: empty and 0 where there are fewer. */
 void steps_print_tsv(const struct step_table *st, size_t limit, struct buf *out);
 /* "steps_from":…,"devices":…,"rows":[{…}] */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/neuron_print.h"
 #include "cli/progress.h"
+#include "json/text.h"
 #include "trace/archive.h"
 #include "trace/device_use.h"
 #include "trace/dialect.h"
@@ -133,14 +134,30 @@ static int open_input(struct input **in, const char *path, const struct trace_li
 	return rc < 0 ? rc : input_open(in, path, limits, e);
 }
 
-static const char *label_of(struct arena *a, const char *name)
+/* A file's name is bytes; what is no UTF-8 in it becomes U+FFFD, as in the names that are in files. */
+static const char *utf8_of(struct arena *a, const char *name)
 {
-	size_t n = strlen(name);
+	struct buf escaped, text;
+	const char *copy;
+
+	buf_init(&escaped, ARENA_BYTES_MAX);
+	buf_init(&text, ARENA_BYTES_MAX);
+	json_escape(str_of(name), &escaped);
+	json_unescape(buf_view(&escaped), &text);
+	copy = arena_str(a, buf_view(&text)).p;
+	buf_fini(&escaped);
+	buf_fini(&text);
+	return copy;
+}
+
+static const char *label_of(struct arena *a, const char *text)
+{
+	size_t n = strlen(text);
 	char *label = arena_get(a, n + 1);
 
 	if (label == NULL)
 		return "?";
-	label[str_tame(name, n, label)] = '\0';
+	label[str_tame(text, n, label)] = '\0';
 	return label;
 }
 
@@ -150,7 +167,8 @@ static void summary_init(struct summary *s, const char *name)
 	arena_init(&s->arena, ARENA_BYTES_MAX);
 	buf_init(&s->stacks, ARENA_BYTES_MAX);
 	s->name = arena_text(&s->arena, name).p;
-	s->label = label_of(&s->arena, name);
+	s->text = utf8_of(&s->arena, name);
+	s->label = label_of(&s->arena, s->text);
 }
 
 static void summary_fini(struct summary *s)

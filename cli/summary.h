@@ -27,8 +27,9 @@ struct summary_want {
 };
 
 struct summary {
-	const char *name;	/* in the arena */
-	const char *label;	/* the name as a terminal may see it; in the arena */
+	const char *name;	/* in the arena, as are the next two */
+	const char *text;	/* the name as UTF-8 */
+	const char *label;	/* the same, as a terminal may see it */
 	struct trace *trace;	/* NULL for a Neuron file */
 	struct window *window;	/* NULL for a trace */
 	struct arena arena;	/* the window's */

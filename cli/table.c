@@ -2,12 +2,12 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/vec.h"
+#include "cli/width.h"
 
 enum { CELLS_MAX = 16 << 20, TEXT_MAX = 512 << 20, GAP = 2, FILL_WIDTH = 100 };
 
@@ -55,12 +55,14 @@ void table_cell(struct table *t, struct str text, enum table_paint paint)
 {
 	char *copy = arena_get(&t->arena, text.n + 1);
 	struct cell *c = copy == NULL ? NULL : vec_push(&t->cells);
+	size_t n;
 
 	if (c == NULL) {
 		t->cut = true;
 		return;
 	}
-	*c = (struct cell){ { copy, str_tame(text.p, text.n, copy) }, paint };
+	n = str_tame(text.p, text.n, copy);
+	*c = (struct cell){ { copy, cli_signs(copy, n, copy) }, paint };
 }
 
 void table_cell_fmt(struct table *t, enum table_paint paint, const char *fmt, ...)
@@ -74,25 +76,61 @@ void table_cell_fmt(struct table *t, enum table_paint paint, const char *fmt, ..
 	table_cell(t, str_of(text), paint);
 }
 
-static size_t shown_width(const struct table_column *col, struct str text)
+/* ---- widths */
+static size_t columns_of(const struct table *t, const size_t *widths)
 {
-	size_t n = str_chars(text);
+	size_t sum = (t->n_columns - 1) * GAP;
 
-	return col->max_width > 0 && n > col->max_width ? col->max_width : n;
+	for (size_t i = 0; i < t->n_columns; i++)
+		sum += widths[i];
+	return sum;
 }
 
-static void measure(const struct table *t, size_t *widths)
+/* The column that can give most: the widest of those that may be cut. */
+static size_t widest_of(const struct table *t, const size_t *widths)
+{
+	size_t at = t->n_columns;
+
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (t->columns[i].max_width > 0 && widths[i] > TABLE_CUT_MIN && (at == t->n_columns || widths[i] > widths[at]))
+			at = i;
+	return at;
+}
+
+static void fit(const struct table *t, size_t *widths, size_t columns)
+{
+	size_t at;
+
+	while (columns > 0 && columns_of(t, widths) > columns && (at = widest_of(t, widths)) < t->n_columns)
+		widths[at]--;
+}
+
+static void measure(const struct table *t, size_t *widths, size_t columns)
 {
 	for (size_t i = 0; i < t->n_columns; i++)
-		widths[i] = str_chars(str_of(t->columns[i].title));
+		widths[i] = width_of(str_of(t->columns[i].title));
 	for (size_t i = 0; i < t->cells.n; i++) {
-		size_t n = shown_width(&t->columns[i % t->n_columns], t->cells.v[i].text);
+		const struct table_column *c = &t->columns[i % t->n_columns];
+		size_t n = width_of(t->cells.v[i].text), *most = &widths[i % t->n_columns];
 
-		if (n > widths[i % t->n_columns])
-			widths[i % t->n_columns] = n;
+		n = c->max_width > 0 && n > c->max_width ? c->max_width : n;
+		*most = n > *most ? n : *most;
 	}
+	fit(t, widths, columns);
 }
 
+bool table_fits(const struct table *t, size_t columns)
+{
+	size_t *widths = mem_get_array(t->n_columns, sizeof(*widths));
+	bool fits;
+
+	measure(t, widths, columns);
+	fits = columns == 0 || columns_of(t, widths) <= columns;
+	mem_free(widths);
+	return fits;
+}
+
+/* ---- printing */
 struct line { /* blanks are owed until something follows them, so that none are left at the end of a line */
 	FILE *out;
 	bool colour;
@@ -103,21 +141,25 @@ static void print_text(struct line *l, struct str text, bool cut, enum table_pai
 {
 	bool painted = l->colour && paint != PAINT_NONE;
 
-	fprintf(l->out, "%*s%s%.*s%s%s", (int)l->owed, "", painted ? paint_on[paint] : "", STR_ARG(text), cut ? "…" : "",
-		painted ? "\033[0m" : "");
+	fprintf(l->out, "%*s%s%.*s%s%s", (int)l->owed, "", painted ? paint_on[paint] : "", STR_ARG(text),
+		cut ? cli_cut_sign() : "", painted ? "\033[0m" : "");
 	l->owed = 0;
 }
 
-static void print_cell(struct line *l, const struct table_column *col, struct str text, enum table_paint paint,
-	size_t width)
+static void print_cell(struct line *l, enum table_align align, struct str text, enum table_paint paint, size_t width)
 {
-	size_t n = shown_width(col, text), chars = str_chars(text);
+	size_t n = width_of(text);
+	bool cut = n > width;
 
-	if (col->align == TABLE_RIGHT)
+	if (cut) {
+		text = width_upto(text, width - 1);
+		n = width_of(text) + 1;
+	}
+	if (align == TABLE_RIGHT)
 		l->owed += width - n;
 	if (n > 0)
-		print_text(l, n < chars ? str_upto_chars(text, n - 1) : text, n < chars, paint);
-	l->owed += GAP + (col->align == TABLE_LEFT ? width - n : 0);
+		print_text(l, text, cut, paint);
+	l->owed += GAP + (align == TABLE_LEFT ? width - n : 0);
 }
 
 static void end_line(struct line *l)
@@ -126,22 +168,19 @@ static void end_line(struct line *l)
 	l->owed = 0;
 }
 
-void table_print(const struct table *t, FILE *out, bool colour)
+static void print(const struct table *t, FILE *out, bool colour, size_t columns)
 {
 	size_t *widths = mem_get_array(t->n_columns, sizeof(*widths));
 	struct line l = { out, colour, 0 };
 
-	measure(t, widths);
-	for (size_t i = 0; i < t->n_columns; i++) {
-		struct table_column title = { NULL, t->columns[i].align, 0 };
-
-		print_cell(&l, &title, str_of(t->columns[i].title), PAINT_BOLD, widths[i]);
-	}
+	measure(t, widths, columns);
+	for (size_t i = 0; i < t->n_columns; i++)
+		print_cell(&l, t->columns[i].align, str_of(t->columns[i].title), PAINT_BOLD, widths[i]);
 	end_line(&l);
 	for (size_t i = 0; i < t->cells.n; i++) {
 		size_t column = i % t->n_columns;
 
-		print_cell(&l, &t->columns[column], t->cells.v[i].text, t->cells.v[i].paint, widths[column]);
+		print_cell(&l, t->columns[column].align, t->cells.v[i].text, t->cells.v[i].paint, widths[column]);
 		if (column + 1 == t->n_columns || i + 1 == t->cells.n)
 			end_line(&l);
 	}
@@ -150,7 +189,12 @@ void table_print(const struct table *t, FILE *out, bool colour)
 	mem_free(widths);
 }
 
-void table_print_to(const struct table *t, struct buf *out, bool colour)
+void table_print(const struct table *t, FILE *out, bool colour)
+{
+	print(t, out, colour, cli_columns(out));
+}
+
+void table_print_to(const struct table *t, struct buf *out, bool colour, size_t columns)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -158,17 +202,20 @@ void table_print_to(const struct table *t, struct buf *out, bool colour)
 
 	if (f == NULL)
 		return;
-	table_print(t, f, colour);
+	print(t, f, colour, columns);
 	if (fclose(f) == 0)
 		buf_add(out, text, n);
 	free(text);
 }
 
-bool cli_colour(FILE *out)
+void table_more(struct buf *out, size_t n, const char *what)
 {
-	const char *no = getenv("NO_COLOR");
+	buf_fmt(out, "(%zu more %s%s: --limit)\n", n, what, n == 1 ? "" : "s");
+}
 
-	return isatty(fileno(out)) && (no == NULL || *no == '\0');
+static bool goes_on(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
 void cli_put(FILE *out, struct str text)
@@ -178,9 +225,9 @@ void cli_put(FILE *out, struct str text)
 	while (text.n > 0) {
 		struct str part = str_upto(text, sizeof(piece));
 
-		if (part.n < text.n && (unsigned char)part.p[part.n - 1] == 0xc2)
-			part.n--; /* what str_tame looks at as one stays together */
-		fwrite(piece, 1, str_tame(part.p, part.n, piece), out);
+		while (part.n < text.n && part.n > sizeof(piece) - 4 && goes_on(text.p[part.n]))
+			part.n--; /* a character stays together */
+		fwrite(piece, 1, cli_signs(piece, str_tame(part.p, part.n, piece), piece), out);
 		text = str_from(text, part.n);
 	}
 }
@@ -191,7 +238,7 @@ void cli_put_filled(FILE *out, struct str text, size_t indent, size_t at)
 
 	while (text.p != NULL) {
 		struct str word = str_split(&text, ' ');
-		size_t n = str_chars(word);
+		size_t n = width_of(word);
 
 		if (at > indent && at + 1 + n > FILL_WIDTH) {
 			fputc('\n', out);

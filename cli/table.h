@@ -1,6 +1,7 @@
 /* table.h — tables that line up, on a terminal or in a pipe.
- * Cells are UTF-8; widths count characters, not bytes. A cell wider than its column's max_width is cut with "…".
- * Colour is used only where the caller says so (cli_colour: standard output is a terminal and NO_COLOR is not set). */
+ * Cells are UTF-8; widths are columns of a terminal (cli/width.h). A cell wider than its column's max_width is cut with
+ * "…". On a terminal that is narrower than the table, columns that have a max_width get less, down to TABLE_CUT_MIN.
+ * Colour is used only where the caller says so (cli_colour). */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -11,6 +12,7 @@
 #include "base/buf.h"
 #include "base/code.h"
 #include "base/str.h"
+#include "cli/screen.h"
 
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 enum table_paint { PAINT_NONE, PAINT_BAD, PAINT_GOOD, PAINT_DIM, PAINT_BOLD };
@@ -21,6 +23,8 @@ struct table_column {
 	size_t max_width; /* 0: as wide as its cells */
 };
 
+enum { TABLE_CUT_MIN = 16 };
+
 struct table;
 struct table *table_new(const struct table_column *columns, size_t n); /* columns: static */
 void table_free(struct table *t);
@@ -28,11 +32,14 @@ void table_free(struct table *t);
 void table_cell(struct table *t, struct str text, enum table_paint paint);
 void table_cell_fmt(struct table *t, enum table_paint paint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void table_print(const struct table *t, FILE *out, bool colour);
-void table_print_to(const struct table *t, struct buf *out, bool colour);
+/* For a screen of so many columns; 0: as wide as it is. */
+void table_print_to(const struct table *t, struct buf *out, bool colour, size_t columns);
+bool table_fits(const struct table *t, size_t columns); /* with what can be cut cut; 0: always */
 
-bool cli_colour(FILE *out);
+void table_more(struct buf *out, size_t n, const char *what); /* "(3 more rows: --limit)" */
 
-/* Text from a trace or a server, on a terminal: control characters are shown as '?' (cells do that by themselves). */
+/* Text from a trace or a server, on a terminal: control characters are shown as '?' and our own signs are those of the
+ * locale (cells do both by themselves). */
 void cli_put(FILE *out, struct str text);
 
 /* The same, its words filled into lines of at most 100 characters and a newline at the end. The first line goes on at

@@ -61,7 +61,7 @@ static void row_cells(struct table *t, const struct xla_row *r, int64_t all_ns)
 	table_cell_fmt(t, PAINT_NONE, "%.3f", (double)r->total_ns / (double)r->count / 1e3);
 }
 
-void xla_print_table(struct xla_table *xt, size_t limit, struct buf *out)
+void xla_print_table(struct xla_table *xt, size_t limit, size_t screen, struct buf *out)
 {
 	static const struct table_column columns[] = { { "HLO module", TABLE_LEFT, 48 },
 		{ "HLO op", TABLE_LEFT, 48 }, { "Count", TABLE_RIGHT, 0 }, { "Total us", TABLE_RIGHT, 0 },
@@ -75,6 +75,8 @@ void xla_print_table(struct xla_table *xt, size_t limit, struct buf *out)
 		all_ns = ns_add(all_ns, xt->v[i].total_ns);
 	for (size_t i = 0; i < upto(xt, limit); i++)
 		row_cells(t, &xt->v[i], all_ns);
-	table_print_to(t, out, false);
+	table_print_to(t, out, false, screen);
 	table_free(t);
+	if (upto(xt, limit) < xt->n)
+		table_more(out, xt->n - upto(xt, limit), "row");
 }

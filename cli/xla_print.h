@@ -9,7 +9,7 @@
 /* hlo_module, hlo_op, count, total_ns: by module and op bytewise. */
 void xla_print_tsv(const struct xla_table *xt, size_t limit, struct buf *out);
 void xla_print_json(const struct xla_table *xt, size_t limit, struct json_writer *w); /* "rows":[…] */
-/* Most time first. Reorders the rows. */
-void xla_print_table(struct xla_table *xt, size_t limit, struct buf *out);
+/* Most time first. screen: its columns, 0 for as many as there are. Reorders the rows. */
+void xla_print_table(struct xla_table *xt, size_t limit, size_t screen, struct buf *out);
 
 #endif

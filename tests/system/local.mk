@@ -1,6 +1,9 @@
 # Real binaries over loopback: TAP scripts that run in the build folder.
 TESTS += tests/system/diff.test
 EXTRA_DIST += tests/system/diff.test
+# screen is to summarize.test what script(1) would be
+check_PROGRAMS += tests/system/screen
+tests_system_screen_SOURCES = tests/system/screen.c
 TESTS += tests/system/summarize.test
 EXTRA_DIST += tests/system/summarize.test
 TESTS += tests/system/exactly_once.test

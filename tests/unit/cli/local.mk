@@ -27,19 +27,24 @@ tests_unit_cli_test_cli_SOURCES = \
 	cli/progress.c \
 	cli/ranks.c \
 	cli/remote.c \
+	cli/screen.c \
 	cli/table.c \
+	cli/width.c \
 	tests/unit/cli/command.c tests/unit/cli/command.h \
 	tests/unit/cli/fake_http.c tests/unit/cli/fake_http.h \
 	tests/unit/cli/main.c \
 	tests/unit/cli/test_capture.c \
 	tests/unit/cli/test_chart.c \
 	tests/unit/cli/test_csv.c \
+	tests/unit/cli/test_keyavg_print.c \
 	tests/unit/cli/test_optable_file.c \
 	tests/unit/cli/test_pprof.c \
 	tests/unit/cli/test_progress.c \
 	tests/unit/cli/test_ranks.c \
 	tests/unit/cli/test_remote.c \
-	tests/unit/cli/test_table.c
+	tests/unit/cli/test_screen.c \
+	tests/unit/cli/test_table.c \
+	tests/unit/cli/test_width.c
 tests_unit_cli_test_cli_LDADD = net/libnet.a $(LINK_TRACE)
 tests_unit_cli_test_diff_data_SOURCES = \
 	cli/diff_side.c \

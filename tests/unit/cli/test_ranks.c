@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 
@@ -15,6 +16,7 @@ static struct keyavg_table table;
 
 static void up(void)
 {
+	setenv("LC_ALL", "C.UTF-8", 1);
 	ranks = ranks_new();
 	table = (struct keyavg_table){ .v = rows };
 }
@@ -50,15 +52,20 @@ static void file(int64_t rank, const char *name)
 	table.n = 0;
 }
 
-static void expect(enum keyavg_column by, size_t limit, const char *want)
+static void expect_on(size_t screen, enum keyavg_column by, size_t limit, const char *want)
 {
 	struct buf out;
 	struct err e = { 0 };
 
 	buf_init(&out, 1 << 20);
-	ck_assert_msg(ranks_print(ranks, by, limit, false, &out, &e) == OK, "%s", e.text);
+	ck_assert_msg(ranks_print(ranks, by, limit, false, screen, &out, &e) == OK, "%s", e.text);
 	ck_assert_str_eq(buf_view(&out).p, want);
 	buf_fini(&out);
+}
+
+static void expect(enum keyavg_column by, size_t limit, const char *want)
+{
+	expect_on(0, by, limit, want);
 }
 
 START_TEST(ranks_stand_in_order_and_the_slowest_works_longest_without_collectives)
@@ -115,6 +122,28 @@ START_TEST(more_than_eight_ranks_are_least_median_and_most)
 }
 END_TEST
 
+START_TEST(a_screen_too_narrow_for_a_column_each_gets_least_median_and_most)
+{
+	for (int i = 0; i < 6; i++) {
+		kernel("a_gemm_of_a_long_name_indeed", i == 4 ? 200 : 100 + i);
+		file(i, "x.json");
+	}
+	setenv("LC_ALL", "C", 1);
+	expect_on(60, KEYAVG_COLUMNS, 10,
+		"                   least  median      most  who     over median\n"
+		"(device, withou~  100 us  102 us  * 200 us  rank 4        +96 %\n"
+		"a_gemm_of_a_lon~  100 us  102 us  * 200 us  rank 4        +96 %\n"
+		"*  the most of its row, where that is more than 5 % over the median\n"
+		"slowest: rank 4, 200 us of device time without collectives (in theirs the others wait for it), 96.1 % over the median\n");
+	expect_on(95, KEYAVG_COLUMNS, 1,
+		"                               rank 0  rank 1  rank 2  rank 3    rank 4  rank 5  over median\n"
+		"(device, without collectives)  100 us  101 us  102 us  103 us  * 200 us  105 us        +96 %\n"
+		"a_gemm_of_a_long_name_indeed   100 us  101 us  102 us  103 us  * 200 us  105 us        +96 %\n"
+		"*  the most of its row, where that is more than 5 % over the median\n"
+		"slowest: rank 4, 200 us of device time without collectives (in theirs the others wait for it), 96.1 % over the median\n");
+}
+END_TEST
+
 START_TEST(rows_are_by_the_column_asked_for_and_as_many)
 {
 	op("few", 1, 100);
@@ -167,7 +196,7 @@ START_TEST(memory_that_gives_out_is_told)
 	buf_init(&out, 1 << 20);
 	for (unsigned nth = 1; nth <= 2; nth++) {
 		mem_fail_at(nth);
-		ck_assert_int_eq(ranks_print(ranks, KEYAVG_COLUMNS, 10, false, &out, &e), E_NOMEM);
+		ck_assert_int_eq(ranks_print(ranks, KEYAVG_COLUMNS, 10, false, 0, &out, &e), E_NOMEM);
 	}
 	mem_fail_at(0);
 	buf_fini(&out);
@@ -183,6 +212,7 @@ Suite *suite_ranks(void)
 	tcase_add_test(tc, ranks_stand_in_order_and_the_slowest_works_longest_without_collectives);
 	tcase_add_test(tc, without_device_time_the_one_with_most_cpu_time_is_the_slowest);
 	tcase_add_test(tc, more_than_eight_ranks_are_least_median_and_most);
+	tcase_add_test(tc, a_screen_too_narrow_for_a_column_each_gets_least_median_and_most);
 	tcase_add_test(tc, rows_are_by_the_column_asked_for_and_as_many);
 	tcase_add_test(tc, a_host_row_and_a_device_row_of_one_name_are_two);
 	tcase_add_test(tc, no_files_are_no_table);

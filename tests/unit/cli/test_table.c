@@ -25,6 +25,11 @@ static const char *printed(const struct table *t, bool colour)
 	return text;
 }
 
+static void up(void)
+{
+	setenv("LC_ALL", "C.UTF-8", 1);
+}
+
 static void down(void)
 {
 	free(text);
@@ -59,6 +64,63 @@ START_TEST(a_cell_that_is_too_wide_is_cut_with_a_sign)
 	ck_assert_str_eq(printed(t, false), "op          time  note\n"
 					    "0123456789     1\n"
 					    "µ12345678…\n");
+	table_free(t);
+}
+END_TEST
+
+START_TEST(cells_line_up_by_columns_of_a_terminal)
+{
+	struct table *t = table_new(columns, COUNT(columns));
+
+	table_cell(t, STR("漢字"), PAINT_NONE);
+	table_cell(t, STR("1"), PAINT_NONE);
+	table_cell(t, STR("x"), PAINT_NONE);
+	table_cell(t, STR("漢字カーネル"), PAINT_NONE); /* is cut between two characters */
+	table_cell(t, STR("22"), PAINT_NONE);
+	table_cell(t, STR("e\xcc\x81"), PAINT_NONE);
+	ck_assert_str_eq(printed(t, false), "op          time  note\n"
+					    "漢字           1  x\n"
+					    "漢字カー…     22  e\xcc\x81\n");
+	table_free(t);
+}
+END_TEST
+
+START_TEST(a_screen_that_is_too_narrow_cuts_what_may_be_cut)
+{
+	static const struct table_column two[] = { { "name", TABLE_LEFT, 40 }, { "time", TABLE_RIGHT, 0 } };
+	struct table *t = table_new(two, COUNT(two));
+	struct buf b;
+
+	buf_init(&b, 4096);
+	table_cell(t, STR("aten::_scaled_dot_product_attention"), PAINT_NONE);
+	table_cell(t, STR("1.50 ms"), PAINT_NONE);
+	ck_assert(table_fits(t, 0) && table_fits(t, 44) && table_fits(t, 25) && !table_fits(t, 24));
+	table_print_to(t, &b, false, 30);
+	ck_assert_str_eq(buf_view(&b).p, "name                      time\n"
+					 "aten::_scaled_dot_pr…  1.50 ms\n");
+	buf_reset(&b);
+	table_print_to(t, &b, false, 10); /* not below what is still of use */
+	ck_assert_str_eq(buf_view(&b).p, "name                 time\n"
+					 "aten::_scaled_d…  1.50 ms\n");
+	buf_reset(&b);
+	table_print_to(t, &b, false, 0);
+	ck_assert(str_contains(buf_view(&b), STR("attention  1.50 ms")));
+	buf_fini(&b);
+	table_free(t);
+}
+END_TEST
+
+START_TEST(without_utf8_units_and_signs_are_ascii)
+{
+	struct table *t;
+
+	setenv("LC_ALL", "C", 1);
+	t = table_new(columns, COUNT(columns));
+	table_cell(t, STR("0123456789x"), PAINT_NONE);
+	table_cell(t, STR("403 µs"), PAINT_NONE);
+	table_cell(t, STR("→"), PAINT_NONE);
+	ck_assert_str_eq(printed(t, false), "op            time  note\n"
+					    "012345678~  403 us  ->\n");
 	table_free(t);
 }
 END_TEST
@@ -137,9 +199,12 @@ Suite *suite_table(void)
 	Suite *s = suite_create("cli/table");
 	TCase *tc = tcase_create("table");
 
-	tcase_add_checked_fixture(tc, NULL, down);
+	tcase_add_checked_fixture(tc, up, down);
 	tcase_add_test(tc, cells_line_up_by_characters_and_lines_end_without_blanks);
 	tcase_add_test(tc, a_cell_that_is_too_wide_is_cut_with_a_sign);
+	tcase_add_test(tc, cells_line_up_by_columns_of_a_terminal);
+	tcase_add_test(tc, a_screen_that_is_too_narrow_cuts_what_may_be_cut);
+	tcase_add_test(tc, without_utf8_units_and_signs_are_ascii);
 	tcase_add_test(tc, a_name_cannot_move_the_cursor);
 	tcase_add_test(tc, text_beside_tables_cannot_move_the_cursor_either);
 	tcase_add_test(tc, a_long_sentence_is_filled_into_lines);
