@@ -204,6 +204,11 @@ static void put_reply(struct http_conn *c, struct http_reply *rp, bool head_only
 		memset(&rp->body, 0, sizeof(rp->body)); /* the event buffer owns the bytes now */
 }
 
+static bool has_input(const struct http_conn *c)
+{
+	return evbuffer_get_length(bufferevent_get_input(c->bev)) > 0;
+}
+
 static void conn_reply(struct http_conn *c)
 {
 	struct http_job *job = c->job;
@@ -215,7 +220,7 @@ static void conn_reply(struct http_conn *c)
 		problem_reply(rp, PROBLEM_INTERNAL, NULL, "the answer is larger than %d MiB; ask for less at once",
 			REPLY_BODY_MAX >> 20);
 	}
-	if (!job->head.keep_alive || c->peer_shut || c->srv->draining)
+	if (!job->head.keep_alive || c->srv->draining || (c->peer_shut && !has_input(c)))
 		c->close_after = true;
 	put_reply(c, rp, job->head.method == HTTP_HEAD);
 	class = rp->status / 100;
@@ -244,11 +249,12 @@ enum feed { FEED_MORE, FEED_ON, FEED_STOP }; /* needs bytes; next state, go on; 
 static enum feed conn_begin(struct http_conn *c, struct evbuffer *in)
 {
 	char two[2];
+	ev_ssize_t n = evbuffer_copyout(in, two, 2);
 
-	if (evbuffer_get_length(in) == 0)
+	if (n <= 0 || (n == 1 && two[0] == '\r'))
 		return FEED_MORE;
 	/* RFC 9112 2.2: an empty line in front of a request is some clients' habit */
-	if (!c->skipped_line && evbuffer_copyout(in, two, 2) == 2 && memcmp(two, "\r\n", 2) == 0) {
+	if (!c->skipped_line && n == 2 && memcmp(two, "\r\n", 2) == 0) {
 		evbuffer_drain(in, 2);
 		c->skipped_line = true;
 		return FEED_ON;
@@ -429,6 +435,20 @@ static void conn_linger(struct http_conn *c)
 	conn_feed(c);
 }
 
+static void conn_become_idle(struct http_conn *c)
+{
+	c->state = CONN_IDLE;
+	c->idle_from_ns = clock_mono_ns();
+	c->skipped_line = false;
+	conn_arm(c, conn_idle_ns);
+}
+
+/* For bytes that a peer which has shut its side cannot send any more. */
+static bool conn_waits_for_bytes(const struct http_conn *c)
+{
+	return c->state == CONN_IDLE || c->state == CONN_HEAD || c->state == CONN_BODY;
+}
+
 static void on_written(struct bufferevent *bev, void *arg)
 {
 	struct http_conn *c = CONN(arg);
@@ -436,15 +456,15 @@ static void on_written(struct bufferevent *bev, void *arg)
 	(void)bev;
 	if (c->state != CONN_WRITING)
 		return; /* "100 Continue" went out */
-	if (c->peer_shut) {
+	if (c->close_after && c->peer_shut) {
 		conn_free(c);
 	} else if (c->close_after) {
 		conn_linger(c);
 	} else {
-		c->state = CONN_IDLE;
-		c->skipped_line = false;
-		conn_arm(c, conn_idle_ns);
+		conn_become_idle(c);
 		conn_feed(c);
+		if (c->peer_shut && conn_waits_for_bytes(c))
+			conn_free(c);
 	}
 }
 
@@ -494,5 +514,17 @@ void conn_open(struct http_server *srv, evutil_socket_t fd, const struct sockadd
 	bufferevent_setwatermark(c->bev, EV_READ, 0, READ_AHEAD_BYTES);
 	bufferevent_setcb(c->bev, on_read, on_written, on_event, c);
 	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
-	conn_arm(c, conn_idle_ns);
+	conn_become_idle(c);
+}
+
+bool conn_make_room(struct http_server *srv)
+{
+	struct http_conn *longest = NULL;
+
+	for (struct http_conn *c = srv->conns; c != NULL; c = c->next)
+		if (c->state == CONN_IDLE && !has_input(c) && (longest == NULL || c->idle_from_ns < longest->idle_from_ns))
+			longest = c;
+	if (longest != NULL)
+		conn_free(longest);
+	return longest != NULL;
 }

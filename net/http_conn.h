@@ -41,6 +41,7 @@ struct http_conn {
 	struct bufferevent *bev;
 	struct event *timer;
 	enum conn_state state;
+	int64_t idle_from_ns; /* mono */
 	size_t scanned; /* bytes of the head that were looked at */
 	bool skipped_line, close_after, peer_shut;
 	struct http_job *job;
@@ -51,7 +52,8 @@ struct http_conn {
 enum http_count {
 	HTTP_N_1XX, HTTP_N_2XX, HTTP_N_3XX, HTTP_N_4XX, HTTP_N_5XX,
 	HTTP_N_REFUSED,	 /* before a handler saw them */
-	HTTP_N_TURNED_AWAY, /* connections over the cap */
+	HTTP_N_TURNED_AWAY, /* connections over the cap, with none idle */
+	HTTP_N_MADE_ROOM,   /* idle ones closed for new ones */
 	HTTP_N_ACCEPT_FAILED,
 	HTTP_COUNTS
 };
@@ -76,6 +78,7 @@ struct http_server {
 
 void conn_open(struct http_server *srv, evutil_socket_t fd, const struct sockaddr *peer);
 void conn_free(struct http_conn *c);
+bool conn_make_room(struct http_server *srv); /* closes the one that was idle longest; false where none is */
 void conn_drain(struct http_conn *c);	  /* goes now if it is idle, else after its reply */
 void conn_job_done(struct http_job *job); /* takes the job */
 

@@ -169,6 +169,14 @@ static int decode_path(struct arena *a, struct str raw, struct str *out)
 	return is_field_value(*out) && !has_dot_segment(*out) ? OK : E_FORMAT;
 }
 
+static bool drop_scheme(struct str *target, struct str scheme)
+{
+	if (!str_eq_blind(str_upto(*target, scheme.n), scheme))
+		return false;
+	*target = str_from(*target, scheme.n);
+	return true;
+}
+
 /* "/path?query", or the absolute form that a proxy's client sends. */
 static int take_target(struct arena *a, struct str t, struct http_head *h, enum problem *why, struct err *e)
 {
@@ -178,7 +186,7 @@ static int take_target(struct arena *a, struct str t, struct http_head *h, enum 
 	for (size_t i = 0; i < t.n; i++)
 		if ((unsigned char)t.p[i] <= 0x20 || (unsigned char)t.p[i] >= 0x7f || t.p[i] == '#')
 			return refuse(why, PROBLEM_REQUEST, e, "the path has a character in it that must be percent-encoded");
-	if (str_drop_prefix(&path, STR("http://")) || str_drop_prefix(&path, STR("https://")))
+	if (drop_scheme(&path, STR("http://")) || drop_scheme(&path, STR("https://")))
 		path = str_from(path, str_find_byte(path, '/'));
 	if (str_empty(path) || path.p[0] != '/')
 		return refuse(why, PROBLEM_REQUEST, e, "the path must begin with a slash");

@@ -35,7 +35,9 @@ static const struct {
 	[HTTP_N_5XX] = { "trainspotter_http_replies_total", "code=\"5xx\"", "Replies by class of status." },
 	[HTTP_N_REFUSED] = { "trainspotter_http_refused_total", NULL,
 		"Requests refused before a handler saw them: malformed, too large, too slow, queue full." },
-	[HTTP_N_TURNED_AWAY] = { "trainspotter_http_turned_away_total", NULL, "Connections over the cap, closed at once." },
+	[HTTP_N_TURNED_AWAY] = { "trainspotter_http_turned_away_total", NULL,
+		"Connections over the cap, closed at once, since no other one was idle." },
+	[HTTP_N_MADE_ROOM] = { "trainspotter_http_made_room_total", NULL, "Idle connections closed at the cap for new ones." },
 	[HTTP_N_ACCEPT_FAILED] = { "trainspotter_http_accept_failed_total", NULL, "Connections that could not be accepted." },
 };
 _Static_assert(COUNT(server_metrics) == HTTP_COUNTS, "describe every count");
@@ -50,6 +52,8 @@ static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct socka
 
 	(void)l;
 	(void)len;
+	if (srv->n_conns >= srv->set.connections && conn_make_room(srv))
+		metric_add(srv->count[HTTP_N_MADE_ROOM], 1);
 	if (srv->n_conns < srv->set.connections) {
 		conn_open(srv, fd, peer);
 		return;

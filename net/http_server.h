@@ -2,8 +2,8 @@
  * on a pool of threads and may block. libevent's loop, listener and buffers are hidden here; requests are read by
  * net/http_parse (why not by evhttp: doc/decisions/0003). The process must ignore SIGPIPE (base/proc.h).
  *
- * Limits: header and body sizes, connections, time for a request to arrive, requests waiting for a handler (503 with
- * Retry-After beyond). HEAD, 204 and 304 replies never carry a body. Stopping drains: no new connections, what is being
+ * Limits: header and body sizes, connections (at the cap the one that was idle longest makes room for the next), time for
+ * a request to arrive, requests waiting for a handler (503 with Retry-After beyond). HEAD, 204 and 304 replies never carry a body. Stopping drains: no new connections, what is being
  * handled gets its answer. */
 #ifndef NET_HTTP_SERVER_H
 #define NET_HTTP_SERVER_H

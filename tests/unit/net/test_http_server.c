@@ -103,6 +103,7 @@ static const struct {
 	{ "an empty line in front", "\r\nGET /path/a HTTP/1.1\r\nHost: a\r\n\r\n", "/path/a||" },
 	{ "escapes and a query as it came", "GET /path/%41%20b?x=%41+1&y HTTP/1.1\r\nHost: a\r\n\r\n", "/path/A b|x=%41+1&y|" },
 	{ "the absolute form", "GET http://a.example/path/x?q HTTP/1.1\r\nHost: a\r\n\r\n", "/path/x|q|" },
+	{ "the absolute form in capitals", "GET HTTP://A.EXAMPLE/path/x HTTP/1.1\r\nHost: a\r\n\r\n", "/path/x||" },
 	{ "a header of another case", "GET /path/a HTTP/1.1\r\nhOST: a\r\nX-TEST: \t v w \t\r\n\r\n", "/path/a||v w" },
 	{ "a body", "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", "hello" },
 	{ "no body", "POST /echo HTTP/1.1\r\nHost: a\r\n\r\n", "" },
@@ -122,7 +123,7 @@ END_TEST
 
 START_TEST(a_request_cut_at_any_byte_is_the_same_request)
 {
-	struct str all = STR("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"
+	struct str all = STR("\r\nPOST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"
 			     "GET /path/z?q HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
 
 	for (size_t cut = 1; cut < all.n; cut++) {
@@ -140,6 +141,25 @@ START_TEST(a_request_cut_at_any_byte_is_the_same_request)
 		buf_fini(&b);
 		close(fd);
 	}
+}
+END_TEST
+
+START_TEST(requests_behind_each_other_are_all_answered_when_the_client_shuts_its_side)
+{
+	struct buf b = raw_exchange(srv, STR("GET /path/1 HTTP/1.1\r\nHost: a\r\n\r\nGET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
+					     "GET /path/3 HTTP/1.1\r\nHost: a\r\n\r\n"));
+
+	ck_assert_int_eq(raw_status(&b), 200);
+	ck_assert(str_contains(buf_view(&b), STR("/path/1||HTTP/1.1 200 OK\r\n")));
+	ck_assert(str_contains(buf_view(&b), STR("slow\nHTTP/1.1 200 OK\r\n")));
+	ck_assert(str_has_suffix(buf_view(&b), STR("/path/3||")));
+	buf_fini(&b);
+	b = raw_exchange(srv, STR("GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGET /path/2 HTT")); /* and half a one is no reason to wait */
+	ck_assert(str_has_suffix(buf_view(&b), STR("slow\n")));
+	buf_fini(&b);
+	b = raw_exchange(srv, STR("GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGET /path/2 HTTP/1.1\r\n\r\n"));
+	ck_assert(str_contains(buf_view(&b), STR("slow\nHTTP/1.1 400 Bad Request\r\n")));
+	buf_fini(&b);
 }
 END_TEST
 
@@ -310,6 +330,34 @@ START_TEST(bytes_that_trickle_in_do_not_extend_the_time_of_a_request)
 }
 END_TEST
 
+START_TEST(over_the_cap_the_connection_that_was_idle_longest_makes_room)
+{
+	struct str ask = STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\n");
+	int fd[24];
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	for (int i = 0; i < 24; i++) { /* a fleet of agents that keep theirs */
+		fd[i] = raw_connect(srv);
+		raw_send(fd[i], ask);
+		buf_reset(&b);
+		raw_read_some(fd[i], 10000, &b);
+		ck_assert_msg(raw_status(&b) == 200, "connection %d: %.*s", i, STR_ARG(buf_view(&b)));
+	}
+	for (int i = 0; i < 24; i++) {
+		buf_reset(&b);
+		raw_send(fd[i], i < 8 ? STR("") : ask);
+		if (i < 8)
+			ck_assert_msg(raw_read(fd[i], 10000, &b) && b.n == 0, "connection %d is still open", i);
+		else
+			raw_read_some(fd[i], 10000, &b);
+		ck_assert_msg(i < 8 || raw_status(&b) == 200, "connection %d: %.*s", i, STR_ARG(buf_view(&b)));
+		close(fd[i]);
+	}
+	buf_fini(&b);
+}
+END_TEST
+
 START_TEST(connections_over_the_cap_are_turned_away_and_there_is_room_again_later)
 {
 	int fd[16], more;
@@ -318,11 +366,12 @@ START_TEST(connections_over_the_cap_are_turned_away_and_there_is_room_again_late
 	buf_init(&b, 1 << 20);
 	for (int i = 0; i < 16; i++) {
 		fd[i] = raw_connect(srv);
-		raw_send(fd[i], STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\n"));
+		raw_send(fd[i], STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\nGET /who"));
 		buf_reset(&b);
 		raw_read_some(fd[i], 10000, &b);
 		ck_assert_int_eq(raw_status(&b), 200);
 	}
+	clock_sleep_ns(100 * NS_PER_MS); /* until the server knows that all of them are in the middle of a request */
 	more = raw_connect(srv);
 	buf_reset(&b);
 	ck_assert(raw_read(more, 10000, &b));
@@ -446,6 +495,7 @@ Suite *suite_http_server(void)
 	tcase_add_loop_test(tc, a_hostile_request_is_refused_with_a_problem_and_the_connection_closed, 0, COUNT(hostile));
 	tcase_add_loop_test(tc, a_good_request_gets_its_answer, 0, COUNT(fine));
 	tcase_add_test(tc, a_request_cut_at_any_byte_is_the_same_request);
+	tcase_add_test(tc, requests_behind_each_other_are_all_answered_when_the_client_shuts_its_side);
 	tcase_add_test(tc, a_head_request_gets_the_length_and_no_body);
 	tcase_add_test(tc, a_204_has_neither_body_nor_length);
 	tcase_add_test(tc, a_large_answer_arrives_whole);
@@ -456,6 +506,7 @@ Suite *suite_http_server(void)
 	tcase_add_test(tc, a_body_of_exactly_the_limit_is_taken);
 	tcase_add_test(tc, a_client_that_expects_a_100_gets_it_before_it_sends_the_body);
 	tcase_add_test(tc, bytes_that_trickle_in_do_not_extend_the_time_of_a_request);
+	tcase_add_test(tc, over_the_cap_the_connection_that_was_idle_longest_makes_room);
 	tcase_add_test(tc, connections_over_the_cap_are_turned_away_and_there_is_room_again_later);
 	tcase_add_test(tc, requests_over_the_queue_get_503_and_a_time_to_come_back);
 	tcase_add_test(tc, a_client_that_goes_away_harms_nobody);
