@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "api/behalf.h"
 #include "api/route.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -239,12 +240,22 @@ static bool may(struct api_call *c, enum need need)
 	struct str header = http_header_get(c->rq, "Authorization");
 	bool tokens = atomic_load(&c->api->auth.now) != NULL;
 
+	const char *other = NULL;
+
 	if (need == NEED_NOTHING)
-		return true;
-	if (c->rq->loopback && str_empty(header))
 		return true;
 	if (need == NEED_READ && !tokens && c->api->set.anonymous_reads && str_empty(header))
 		return true;
+	if (c->rq->loopback && str_empty(header)) {
+		other = behalf_of_other(c->rq, need != NEED_READ);
+		if (other == NULL)
+			return true;
+		call_problem(c, PROBLEM_UNAUTHORIZED, NULL,
+			"from this machine, but for somebody else, as its %s says (\"%.*s\"): ask for localhost or an address, "
+			"without a proxy, or send a token",
+			other, STR_ARG(str_upto(http_header_get(c->rq, other), 80)));
+		return false;
+	}
 	return check_token(c, roles[need], header);
 }
 

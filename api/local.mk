@@ -3,6 +3,7 @@ api_libapi_a_SOURCES = \
 	api/agents.c \
 	api/alerts.c \
 	api/api.c api/api.h \
+	api/behalf.c api/behalf.h \
 	api/body.c api/body.h \
 	api/call.h \
 	api/captures.c \

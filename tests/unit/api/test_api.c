@@ -139,6 +139,50 @@ START_TEST(loopback_needs_no_token_but_a_bad_one_is_refused)
 }
 END_TEST
 
+/* ---- from this machine, but on behalf of whom? */
+static const struct {
+	const char *name, *value;
+	int read, write;
+} behalf[] = {
+	{ "Host", "127.0.0.1:8940", 200, 200 },
+	{ "Host", "127.8.9.10", 200, 200 },
+	{ "Host", "[::1]:8940", 200, 200 },
+	{ "Host", "localhost:8940", 200, 200 },
+	{ "Host", "LocalHost.", 200, 200 },
+	{ "Host", "daemon.localhost:8940", 200, 200 },
+	{ "Host", "trainspotter:8940", 200, 200 }, /* no name that a stranger can own */
+	{ "Host", "", 200, 200 },		   /* HTTP/1.0 */
+	{ "Host", "evil.example:8940", 401, 401 }, /* a page of theirs whose name was made to mean this machine */
+	{ "Host", "127.0.0.1.evil.example", 401, 401 },
+	{ "Host", "localhost.evil.example", 401, 401 },
+	{ "Host", "trainspotterd.trainspotter.svc:8940", 401, 401 }, /* a proxy in the pod */
+	{ "Host", "[::1]evil.example", 401, 401 },
+	{ "Host", "127.0.0.1@evil.example", 401, 401 },
+	{ "Origin", "http://127.0.0.1:8940", 200, 200 },
+	{ "Origin", "http://localhost:8940", 200, 200 },
+	{ "Origin", "https://evil.example", 401, 401 },
+	{ "Origin", "http://localhost.evil.example", 401, 401 },
+	{ "Origin", "null", 401, 401 },
+	{ "X-Forwarded-For", "10.1.2.3", 200, 401 }, /* Grafana here may read for its users */
+	{ "X-Real-IP", "10.1.2.3", 200, 401 },
+	{ "Forwarded", "for=10.1.2.3", 200, 401 },
+	{ "Via", "1.1 proxy", 200, 401 },
+};
+
+START_TEST(loopback_without_a_token_is_only_who_asks_for_this_machine_by_itself)
+{
+	use_tokens();
+	ask_header(&k, behalf[_i].name, behalf[_i].value);
+	ck_assert_msg(from(true, NULL, false) == behalf[_i].read, "reading, %s: %s", behalf[_i].name, behalf[_i].value);
+	ask_header(&k, behalf[_i].name, behalf[_i].value);
+	ck_assert_msg(from(true, NULL, true) == behalf[_i].write, "writing, %s: %s", behalf[_i].name, behalf[_i].value);
+	if (behalf[_i].write == 401)
+		ck_assert_msg(strstr(ask_detail(&k), behalf[_i].name) != NULL, "%s", ask_detail(&k));
+	ask_header(&k, behalf[_i].name, behalf[_i].value);
+	ck_assert_int_eq(from(true, "ad", true), 200); /* a token is good from anywhere */
+}
+END_TEST
+
 START_TEST(without_tokens_nobody_elsewhere_may_anything)
 {
 	ck_assert_int_eq(from(false, NULL, true), 401);
@@ -175,6 +219,7 @@ Suite *suite_api(void)
 	tcase_add_test(tc, health_metrics_and_a_page_are_there);
 	tcase_add_test(tc, tokens_say_who_may_write_and_read_from_elsewhere);
 	tcase_add_test(tc, loopback_needs_no_token_but_a_bad_one_is_refused);
+	tcase_add_loop_test(tc, loopback_without_a_token_is_only_who_asks_for_this_machine_by_itself, 0, COUNT(behalf));
 	tcase_add_test(tc, without_tokens_nobody_elsewhere_may_anything);
 	tcase_add_test(tc, tokens_can_be_replaced_while_requests_run);
 	suite_add_tcase(s, tc);
