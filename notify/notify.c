@@ -21,7 +21,7 @@ enum { NOTIFY_BODY_MAX = 4 << 20 };
 struct message {
 	char key[SEEN_KEY];	 /* as in the file */
 	char after[SEEN_KEY];	 /* told only where this one was: a resolution after its firing; "" for always */
-	char idempotency[SEEN_KEY]; /* "<id>-<state>" */
+	char idempotency[SEEN_KEY]; /* as key, with dashes */
 	struct buf body;
 };
 
@@ -123,12 +123,14 @@ static void deliver(struct thread *t, struct notify *n, const struct message *m)
 
 	for (unsigned attempt = 0; !thread_stopping(t); attempt++) {
 		int64_t retry_after_ns = 0;
+		int rc;
 
 		take_settings(n);
 		if (n->target->hook == NULL)
 			return;
 		metric_add(n->tries, 1);
-		if (webhook_post(n->target->hook, buf_view(&m->body), m->idempotency, &retry_after_ns, &e) == OK) {
+		rc = webhook_post(n->target->hook, buf_view(&m->body), m->idempotency, &retry_after_ns, &e);
+		if (rc == OK) {
 			crash_point("notify.delivered");
 			metric_add(n->delivered, 1);
 			log_info("notify.delivered", "alert=%s tries=%u", m->idempotency, attempt + 1);
@@ -136,7 +138,7 @@ static void deliver(struct thread *t, struct notify *n, const struct message *m)
 				log_warn("notify.seen", "err=\"%s\"", e.text);
 			return;
 		}
-		if ((int64_t)attempt + 1 >= n->target->tries) {
+		if (rc == E_DENIED || (int64_t)attempt + 1 >= n->target->tries) {
 			metric_add(n->failed, 1);
 			log_error("notify.failed", "alert=%s tries=%u err=\"%s\"", m->idempotency, attempt + 1, e.text);
 			return;
@@ -178,6 +180,15 @@ static void write_key(char key[SEEN_KEY], const struct alert *al, enum alert_sta
 	snprintf(key, SEEN_KEY, "%.*s %s %" PRId64, STR_ARG(str_upto(al->id, 40)), alert_state_name(state), ns);
 }
 
+/* What fires again after it was resolved is another message: receivers drop those whose key they know. */
+static void write_idempotency(struct message *m)
+{
+	memcpy(m->idempotency, m->key, sizeof(m->idempotency));
+	for (char *p = m->idempotency; *p != '\0'; p++)
+		if (*p == ' ')
+			*p = '-';
+}
+
 int notify_push(struct notify *n, const struct alert *al, struct err *e)
 {
 	struct message *m = mem_get(sizeof(*m));
@@ -190,8 +201,7 @@ int notify_push(struct notify *n, const struct alert *al, struct err *e)
 	} else {
 		write_key(m->key, al, al->state, al->fired_ns);
 	}
-	snprintf(m->idempotency, sizeof(m->idempotency), "%.*s-%s", STR_ARG(str_upto(al->id, 40)),
-		alert_state_name(al->state));
+	write_idempotency(m);
 	buf_init(&m->body, NOTIFY_BODY_MAX);
 	jw_init(&w, &m->body);
 	alert_write(&w, al);

@@ -45,6 +45,12 @@ void webhook_close(struct webhook *h)
 	mem_free(h);
 }
 
+/* It is about the message, and the same one gets the same answer: as agents take it (doc/api.md, "Problems"). */
+static bool is_final(int status)
+{
+	return status == 400 || status == 413 || status == 415 || status == 422;
+}
+
 int webhook_post(struct webhook *h, struct str body, const char *key, int64_t *retry_after_ns, struct err *e)
 {
 	const struct http_answer *an = NULL;
@@ -61,5 +67,7 @@ int webhook_post(struct webhook *h, struct str body, const char *key, int64_t *r
 	*retry_after_ns = an->retry_after_ns;
 	if (an->status >= 200 && an->status <= 299)
 		return OK;
+	if (is_final(an->status))
+		return err_set(e, E_DENIED, "the receiver answered %d: it will not take this one", an->status);
 	return err_set(e, E_NET, "the receiver answered %d", an->status);
 }

@@ -15,7 +15,7 @@ Suite *suite_notify(void);
 
 /* ---- a receiver that fails as often as it is told */
 static struct http_server *srv;
-static atomic_int posts, failures_left;
+static atomic_int posts, failures_left, failure_status;
 static struct buf last_body;
 static char last_key[200], last_token[200];
 static char seen_path[64], token_path[64], url[100];
@@ -29,7 +29,7 @@ static void receive(void *env, const struct http_request *rq, struct http_reply 
 	buf_reset(&last_body);
 	buf_str(&last_body, rq->body);
 	if (atomic_fetch_sub(&failures_left, 1) > 0)
-		rp->status = 500;
+		rp->status = atomic_load(&failure_status);
 	atomic_fetch_add(&posts, 1);
 }
 
@@ -39,6 +39,7 @@ static void start(void)
 		.queue = 4, .connections = 8, .request_ns = NS_PER_S };
 	struct err e = { 0 };
 
+	atomic_store(&failure_status, 500);
 	signal(SIGPIPE, SIG_IGN);
 	snprintf(seen_path, sizeof(seen_path), "/tmp/notified-%d", (int)getpid());
 	snprintf(token_path, sizeof(token_path), "/tmp/token-%d", (int)getpid());
@@ -108,7 +109,7 @@ START_TEST(the_body_is_the_alert_and_the_key_names_its_turn)
 	push(n, ALERT_FIRING);
 	wait_for(DELIVERED, 1);
 	notify_close(n);
-	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-firing");
+	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-firing-7");
 	ck_assert_str_eq(last_token, "");
 	arena_init(&a, 1 << 20);
 	ck_assert_int_eq(json_parse(&a, buf_view(&last_body), &json, NULL), OK);
@@ -133,7 +134,7 @@ START_TEST(each_turn_is_told_once_over_restarts)
 	clock_sleep_ns(100 * NS_PER_MS);
 	notify_close(n);
 	ck_assert_int_eq(atomic_load(&posts), 2);
-	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-resolved");
+	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-resolved-9");
 }
 END_TEST
 
@@ -144,9 +145,47 @@ START_TEST(a_resolution_is_told_to_whom_the_firing_was_told)
 	push(n, ALERT_RESOLVED);
 	push(n, ALERT_FIRING);
 	wait_for(DELIVERED, 1);
-	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-firing");
+	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-firing-7");
 	push(n, ALERT_RESOLVED);
 	wait_for(DELIVERED, 2);
+	notify_close(n);
+}
+END_TEST
+
+START_TEST(what_fires_again_has_another_key)
+{
+	struct notify *n = begin(settings());
+	struct alert again = an_alert(ALERT_FIRING);
+
+	push(n, ALERT_FIRING);
+	push(n, ALERT_RESOLVED);
+	again.fired_ns = 11;
+	ck_assert_int_eq(notify_push(n, &again, NULL), OK);
+	wait_for(DELIVERED, 3);
+	notify_close(n);
+	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-firing-11");
+}
+END_TEST
+
+static const int final_statuses[] = { 400, 413, 415, 422 };
+
+START_TEST(what_the_receiver_refuses_for_good_does_not_hold_up_the_others)
+{
+	struct notify_settings s = settings();
+	struct alert other = an_alert(ALERT_FIRING);
+	struct notify *n;
+
+	other.id = STR("fedcba9876543210fedcba9876543210");
+	s.first_wait_ns = s.max_wait_ns = 600 * NS_PER_S;
+	atomic_store(&failure_status, final_statuses[_i]);
+	atomic_store(&failures_left, 1);
+	n = begin(s);
+	push(n, ALERT_FIRING);
+	ck_assert_int_eq(notify_push(n, &other, NULL), OK);
+	wait_for(DELIVERED, 1);
+	wait_for(FAILED, 1);
+	ck_assert_int_eq(atomic_load(&posts), 2);
+	ck_assert_str_eq(last_key, "fedcba9876543210fedcba9876543210-firing-7");
 	notify_close(n);
 }
 END_TEST
@@ -277,6 +316,8 @@ Suite *suite_notify(void)
 	tcase_add_test(tc, the_body_is_the_alert_and_the_key_names_its_turn);
 	tcase_add_test(tc, each_turn_is_told_once_over_restarts);
 	tcase_add_test(tc, a_resolution_is_told_to_whom_the_firing_was_told);
+	tcase_add_test(tc, what_fires_again_has_another_key);
+	tcase_add_loop_test(tc, what_the_receiver_refuses_for_good_does_not_hold_up_the_others, 0, COUNT(final_statuses));
 	tcase_add_test(tc, a_receiver_that_fails_is_tried_again);
 	tcase_add_test(tc, after_all_tries_it_is_given_up_and_told_after_a_restart);
 	tcase_add_test(tc, a_token_is_sent_and_a_missing_one_is_a_mistake);
