@@ -1,7 +1,6 @@
 /* api.c — from a request to a resource's function: the table of routes, tokens, parameters; and back. */
 #include "api/api.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -10,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "profile/sum.h"
 
 #define API_MAGIC UINT32_C(0x61706920)
 
@@ -154,7 +154,7 @@ void call_write_ratio(struct api_call *c, const char *key, double part, double w
 void call_write_mean_ns(struct api_call *c, const char *key, int64_t ns, uint64_t n)
 {
 	if (n > 0)
-		jw_key_i64(&c->w, key, (int64_t)llround((double)ns / (double)n));
+		jw_key_i64(&c->w, key, sum_round_ns((double)ns / (double)n));
 	else
 		jw_key_null(&c->w, key);
 }

@@ -2,6 +2,7 @@
 #include "api/call.h"
 #include "api/row.h"
 #include "api/sides.h"
+#include "profile/sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static void write_p50(struct json_writer *w, const char *key, const struct op_su
 	if (op == NULL || op->basis == OP_BASIS_NONE || hist_empty(&op->hist))
 		jw_key_null(w, key);
 	else
-		jw_key_i64(w, key, (int64_t)llround(hist_quantile(&op->hist, 0.5)));
+		jw_key_i64(w, key, sum_round_ns(hist_quantile(&op->hist, 0.5)));
 }
 
 static void write_row(struct api_call *c, const struct compare *k, const struct compare_row *r)
@@ -106,14 +107,14 @@ static void write_row(struct api_call *c, const struct compare *k, const struct 
 	jw_key_double(w, "after", r->after == NULL ? 0 : (double)r->after->calls / per(k->all_after));
 	jw_end(w);
 	jw_key_object(w, "time_per_step_ns");
-	jw_key_i64(w, "before", (int64_t)llround(time_per_step(k, k->all_before, r->before)));
-	jw_key_i64(w, "after", (int64_t)llround(time_per_step(k, k->all_after, r->after)));
+	jw_key_i64(w, "before", sum_round_ns(time_per_step(k, k->all_before, r->before)));
+	jw_key_i64(w, "after", sum_round_ns(time_per_step(k, k->all_after, r->after)));
 	jw_end(w);
 	jw_key_object(w, "p50_ns");
 	write_p50(w, "before", r->before);
 	write_p50(w, "after", r->after);
 	jw_end(w);
-	jw_key_i64(w, "change_ns_per_step", (int64_t)llround(r->change_ns));
+	jw_key_i64(w, "change_ns_per_step", sum_round_ns(r->change_ns));
 	jw_end(w);
 }
 

@@ -1,6 +1,6 @@
 #include "api/row.h"
 
-#include <math.h>
+#include "profile/sum.h"
 
 void row_write_names(struct json_writer *w, const struct op_summary *op)
 {
@@ -40,8 +40,8 @@ void row_write_per_call(struct json_writer *w, const struct op_summary *op)
 	}
 	jw_key_i64(w, "min_ns", op->min_ns);
 	jw_key_i64(w, "max_ns", op->max_ns);
-	jw_key_i64(w, "p50_ns", (int64_t)llround(hist_quantile(&op->hist, 0.50)));
-	jw_key_i64(w, "p99_ns", (int64_t)llround(hist_quantile(&op->hist, 0.99)));
+	jw_key_i64(w, "p50_ns", sum_round_ns(hist_quantile(&op->hist, 0.50)));
+	jw_key_i64(w, "p99_ns", sum_round_ns(hist_quantile(&op->hist, 0.99)));
 }
 
 int64_t row_time_ns(const struct op_summary *op, bool has_device)

@@ -1,6 +1,7 @@
 #include "api/sides.h"
 
 #include "base/map.h"
+#include "profile/sum.h"
 
 enum { SIDE_OPS_MAX = 200000, SIDE_HOSTS_MAX = SIDES_WINDOWS };
 
@@ -27,7 +28,7 @@ static int add_window(struct map *hosts, const struct window *w, struct deploy_s
 	if (rc != OK)
 		return rc;
 	out->windows++;
-	out->steps += w->steps;
+	out->steps = sum_counts(out->steps, w->steps);
 	out->first_ns = out->first_ns == 0 || w->start_ns < out->first_ns ? w->start_ns : out->first_ns;
 	out->last_ns = w->start_ns > out->last_ns ? w->start_ns : out->last_ns;
 	count_host(hosts, w, out);

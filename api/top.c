@@ -2,6 +2,7 @@
  * place in that order, so a page may shift by what arrives meanwhile. */
 #include "api/call.h"
 #include "api/row.h"
+#include "profile/sum.h"
 
 #include <stdlib.h>
 
@@ -39,7 +40,7 @@ static void order_rows(struct api_call *c, struct top *t)
 	for (size_t i = 0; i < t->all->n_ops && t->v != NULL; i++) {
 		const struct op_summary *op = &t->all->ops[i];
 
-		t->total_ns += row_own_time_ns(op, t->all->has_device);
+		t->total_ns = sum_ns(t->total_ns, row_own_time_ns(op, t->all->has_device));
 		if (is_wanted(&c->p.q, op))
 			t->v[t->n++] = (struct top_row){ op, row_time_ns(op, t->all->has_device) };
 	}

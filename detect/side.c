@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "profile/sum.h"
 
 enum {
 	SIDE_BYTES_MAX = 256 << 20,
@@ -287,7 +288,7 @@ int side_add(struct side *s, const struct window *w, struct err *e)
 	win->has_device = w->has_device;
 	win->steps = (double)w->steps;
 	win->frames = count_frames(w);
-	s->steps += w->steps;
+	s->steps = sum_counts(s->steps, w->steps);
 	s->has_device |= w->has_device;
 	for (size_t i = 0; rc == OK && i < w->n_ops; i++) {
 		add_beside(s, win, &w->ops[i]);

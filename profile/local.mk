@@ -6,5 +6,6 @@ profile_libprofile_a_SOURCES = \
 	profile/name.h \
 	profile/op.c profile/op.h \
 	profile/query.h \
+	profile/sum.h \
 	profile/verdict.c profile/verdict.h \
 	profile/window.c profile/window.h

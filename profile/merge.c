@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "profile/sum.h"
 #include "profile/window.h"
 
 VEC(summaries, struct op_summary);
@@ -92,8 +93,8 @@ void profile_merge_add_steps(struct profile_merge *m, uint64_t windows, uint64_t
 		all->first_ns = first_ns;
 	if (all->windows == 0 || last_ns > all->last_ns)
 		all->last_ns = last_ns;
-	all->windows += windows;
-	all->steps += steps;
+	all->windows = sum_counts(all->windows, windows);
+	all->steps = sum_counts(all->steps, steps);
 	all->has_device = all->has_device || has_device;
 }
 

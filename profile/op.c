@@ -1,6 +1,7 @@
 #include "profile/op.h"
 
 #include "profile/name.h"
+#include "profile/sum.h"
 
 static const char *const kind_name[] = {
 	[OP_STEP] = "step",
@@ -55,21 +56,6 @@ bool op_kind_on_device(enum op_kind kind)
 	return false;
 }
 
-static int64_t add_or_stay_full(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (!__builtin_add_overflow(a, b, &sum))
-		return sum;
-	return b > 0 ? INT64_MAX : INT64_MIN;
-}
-
-static void add_calls(uint64_t *a, uint64_t b)
-{
-	if (__builtin_add_overflow(*a, b, a))
-		*a = UINT64_MAX;
-}
-
 static void merge_single_times(struct op_summary *into, const struct op_summary *from)
 {
 	if (from->basis == OP_BASIS_NONE || into->basis != from->basis)
@@ -91,13 +77,13 @@ void op_summary_merge(struct op_summary *into, const struct op_summary *from)
 		hist_reset(&into->hist);
 	}
 	merge_single_times(into, from);
-	add_calls(&into->calls, from->calls);
-	add_calls(&into->orphan_calls, from->orphan_calls);
-	into->device_total_ns = add_or_stay_full(into->device_total_ns, from->device_total_ns);
-	into->device_self_ns = add_or_stay_full(into->device_self_ns, from->device_self_ns);
-	into->cpu_total_ns = add_or_stay_full(into->cpu_total_ns, from->cpu_total_ns);
-	into->cpu_self_ns = add_or_stay_full(into->cpu_self_ns, from->cpu_self_ns);
-	into->orphan_ns = add_or_stay_full(into->orphan_ns, from->orphan_ns);
+	into->calls = sum_counts(into->calls, from->calls);
+	into->orphan_calls = sum_counts(into->orphan_calls, from->orphan_calls);
+	into->device_total_ns = sum_ns(into->device_total_ns, from->device_total_ns);
+	into->device_self_ns = sum_ns(into->device_self_ns, from->device_self_ns);
+	into->cpu_total_ns = sum_ns(into->cpu_total_ns, from->cpu_total_ns);
+	into->cpu_self_ns = sum_ns(into->cpu_self_ns, from->cpu_self_ns);
+	into->orphan_ns = sum_ns(into->orphan_ns, from->orphan_ns);
 }
 
 void op_summary_fini(struct op_summary *s)

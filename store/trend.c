@@ -2,6 +2,7 @@
  * which are kept apart until it is known which of them has calls. */
 #include "base/mem.h"
 #include "base/vec.h"
+#include "profile/sum.h"
 #include "store/codec.h"
 #include "store/inside.h"
 #include "store/scan.h"
@@ -139,7 +140,7 @@ static int add_op(struct plotting *p, struct point *at, int kind, struct str rec
 		at->op[kind] = (uint32_t)p->ops.n;
 	}
 	op_summary_merge(&p->ops.v[at->op[kind] - 1], &p->op);
-	p->calls[kind] += p->op.calls;
+	p->calls[kind] = sum_counts(p->calls[kind], p->op.calls);
 	return OK;
 }
 
@@ -162,8 +163,8 @@ static int plot_row(void *arg, const struct scan_row *row, struct err *e)
 
 	if (slot < 0 || (size_t)slot >= p->n_points)
 		return err_set(e, E_CORRUPT, "store: an hour holds windows of another hour");
-	p->points[slot].windows += row->windows;
-	p->points[slot].steps += row->steps;
+	p->points[slot].windows = sum_counts(p->points[slot].windows, row->windows);
+	p->points[slot].steps = sum_counts(p->points[slot].steps, row->steps);
 	rc = codec_ops_open(&ops, row->ops, e);
 	while (rc == OK && (more = codec_ops_next(&ops, &id, &record, e)) > 0) {
 		kind = kind_of(p, id);

@@ -273,6 +273,55 @@ START_TEST(compare_tells_that_the_newest_deploy_lost_fusion)
 }
 END_TEST
 
+/* ---- numbers at the edge of 64 bits, which a window may have */
+
+static void put_huge(const char *deploy, int64_t start_ns)
+{
+	struct op_summary ops[2] = {
+		{ .kind = OP_CPU_OP, .name = STR("aten::mm"), .calls = 4, .device_total_ns = INT64_MAX / 2, .device_self_ns = INT64_MAX / 2 },
+		{ .kind = OP_CPU_OP, .name = STR("aten::mul"), .calls = 4, .device_total_ns = INT64_MAX / 2, .device_self_ns = INT64_MAX / 2 },
+	};
+	struct window w = { .service = STR("huge"), .deploy = str_of(deploy), .host = STR("h"), .source = STR("watch"), .has_device = true,
+		.start_ns = start_ns, .dur_ns = 1, .steps = 1, .steps_from = STEPS_MARKER, .launches = UINT64_MAX, .ops = ops, .n_ops = 2 };
+	struct put_result put = { 0 };
+	struct err e = { 0 };
+
+	for (uint8_t i = 0; i < 4; i++) {
+		uint64_t id = ++k.fleet.windows;
+
+		memcpy(w.id, &id, sizeof(id));
+		w.start_ns += NS_PER_MIN;
+		ck_assert_msg(store_put(k.fleet.store, &w, 1, &put, &e) == OK, "%s", e.text);
+	}
+}
+
+static void no_negative(const struct json_node *n)
+{
+	double v = 0;
+
+	if (n->kind == JSON_K_NUMBER)
+		ck_assert_msg(str_to_double(n->text, &v) == OK && v >= 0, "%.*s: %.*s", STR_ARG(n->key), STR_ARG(n->text));
+	for (size_t i = 0; i < n->n; i++)
+		if (n->kind == JSON_K_ARRAY || n->kind == JSON_K_OBJECT)
+			no_negative(&n->items[i]);
+}
+
+START_TEST(sums_that_do_not_fit_are_shown_as_the_largest)
+{
+	static const char *const paths[] = { "/api/v1/top?service=huge", "/api/v1/trend?service=huge&op=aten::mm&resolution=1h",
+		"/api/v1/compare?service=huge", "/api/v1/services", "/api/v1/windows?service=huge" };
+
+	put_huge("v1", FLEET_START);
+	put_huge("v2", FLEET_START + NS_PER_HOUR);
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		ck_assert_msg(ask_get(&k, paths[i]) == 200, "%s: %s", paths[i], ask_detail(&k));
+		no_negative(k.json);
+	}
+	ck_assert_int_eq(ask_get(&k, "/api/v1/top?service=huge"), 200);
+	ck_assert(json_get_i64(json_get(k.json, "totals"), "time_ns", 0) == INT64_MAX);
+}
+END_TEST
+
 START_TEST(compare_says_what_is_missing)
 {
 	ck_assert_int_eq(ask_get(&k, "/api/v1/compare?service=nobody"), 404);
@@ -323,6 +372,7 @@ Suite *suite_ask(void)
 	tcase_add_test(tc, a_step_and_a_gap_count_with_all_their_time);
 	tcase_add_test(tc, a_trend_has_points_and_the_deploys_that_began_in_it);
 	tcase_add_test(tc, compare_tells_that_the_newest_deploy_lost_fusion);
+	tcase_add_test(tc, sums_that_do_not_fit_are_shown_as_the_largest);
 	tcase_add_test(tc, compare_says_what_is_missing);
 	tcase_add_test(tc, alerts_are_listed_and_shown);
 	suite_add_tcase(s, tc);

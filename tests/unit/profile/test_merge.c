@@ -37,6 +37,18 @@ START_TEST(windows_become_one_ordered_set_of_sums)
 }
 END_TEST
 
+START_TEST(steps_stay_at_their_most_rather_than_wrap)
+{
+	struct window w = { .steps = UINT64_MAX - 1 };
+	struct profile_merge *m = profile_merge_new(10);
+
+	ck_assert_int_eq(profile_merge_add(m, &w), OK);
+	ck_assert_int_eq(profile_merge_add(m, &w), OK);
+	ck_assert(profile_merge_get(m)->steps == UINT64_MAX);
+	profile_merge_free(m);
+}
+END_TEST
+
 START_TEST(more_ops_than_the_ceiling_are_refused)
 {
 	struct profile_merge *m = profile_merge_new(2);
@@ -117,6 +129,7 @@ Suite *suite_merge(void)
 	TCase *tc = tcase_create("merge");
 
 	tcase_add_test(tc, windows_become_one_ordered_set_of_sums);
+	tcase_add_test(tc, steps_stay_at_their_most_rather_than_wrap);
 	tcase_add_test(tc, more_ops_than_the_ceiling_are_refused);
 	tcase_add_test(tc, nothing_merged_is_an_empty_answer);
 	tcase_add_test(tc, merged_sums_are_the_sums_of_all_ops);

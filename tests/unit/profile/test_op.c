@@ -2,6 +2,8 @@
 
 #include <check.h>
 
+#include "profile/sum.h"
+
 Suite *suite_op(void);
 
 START_TEST(every_kind_is_found_by_its_name)
@@ -116,6 +118,16 @@ START_TEST(sums_stay_at_their_largest_rather_than_wrap)
 }
 END_TEST
 
+START_TEST(what_is_summed_or_rounded_stays_within_64_bits)
+{
+	ck_assert(sum_ns(INT64_MAX, 1) == INT64_MAX && sum_ns(INT64_MIN, -1) == INT64_MIN && sum_ns(-3, 5) == 2);
+	ck_assert(sum_counts(UINT64_MAX, 1) == UINT64_MAX && sum_counts(1, 2) == 3);
+	ck_assert(sum_round_ns((double)INT64_MAX) == INT64_MAX); /* a double has no such number: it is 2^63 */
+	ck_assert(sum_round_ns(-1e300) == INT64_MIN && sum_round_ns(HUGE_VAL) == INT64_MAX);
+	ck_assert(sum_round_ns((double)NAN) == 0 && sum_round_ns(2.5) == 3 && sum_round_ns(-2.5) == -3);
+}
+END_TEST
+
 Suite *suite_op(void)
 {
 	Suite *s = suite_create("profile/op");
@@ -127,6 +139,7 @@ Suite *suite_op(void)
 	tcase_add_test(tc, times_of_another_basis_do_not_mix_in);
 	tcase_add_test(tc, an_empty_summary_takes_over_the_basis);
 	tcase_add_test(tc, sums_stay_at_their_largest_rather_than_wrap);
+	tcase_add_test(tc, what_is_summed_or_rounded_stays_within_64_bits);
 	suite_add_tcase(s, tc);
 	return s;
 }
