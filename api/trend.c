@@ -9,18 +9,12 @@ enum { TREND_POINTS_MAX = 10000 };
  * ahead of the clock does not stretch the range to years: it is shown to those who name an end behind it. */
 static int narrow(struct api_call *c, struct query *q, struct err *e)
 {
-	struct query all = { .service = q->service, .to_ns = INT64_MAX, .limit = QUERY_LIMIT_MAX };
-	struct service_list list = { 0 };
-	int64_t first_ns = INT64_MAX, last_ns = 0, until_ns = c->api->set.wall_ns() + SIDES_AHEAD_NS;
-	int rc = store_services(c->api->set.store, &all, &c->arena, &list, e);
+	struct query all = { .service = q->service };
+	int64_t first_ns = 0, last_ns = 0, until_ns = c->api->set.wall_ns() + SIDES_AHEAD_NS;
+	bool any = false;
+	int rc = store_life(c->api->set.store, &all, &any, &first_ns, &last_ns, e);
 
-	for (size_t i = 0; rc == OK && i < list.n; i++) {
-		if (!str_empty(q->service) && !str_eq(q->service, list.v[i].service))
-			continue;
-		first_ns = list.v[i].first_ns < first_ns ? list.v[i].first_ns : first_ns;
-		last_ns = list.v[i].last_ns > last_ns ? list.v[i].last_ns : last_ns;
-	}
-	if (rc != OK || first_ns == INT64_MAX)
+	if (rc != OK || !any)
 		return rc;
 	if (q->from_ns < first_ns && !param_given(&c->p, PARAM_FROM))
 		q->from_ns = first_ns;
@@ -28,6 +22,8 @@ static int narrow(struct api_call *c, struct query *q, struct err *e)
 		q->to_ns = last_ns + 1;
 	if (q->to_ns > until_ns && q->from_ns < until_ns && !param_given(&c->p, PARAM_TO))
 		q->to_ns = until_ns;
+	if (q->to_ns < q->from_ns) /* nothing came since */
+		q->to_ns = q->from_ns;
 	return OK;
 }
 

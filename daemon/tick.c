@@ -515,18 +515,17 @@ static int look_at(struct tick *t, struct str service, struct err *e)
 
 int tick_round(struct tick *t, struct err *e)
 {
-	struct query q = { .to_ns = INT64_MAX, .limit = QUERY_LIMIT_MAX };
-	struct service_list list = { 0 };
+	struct name_list list = { 0 };
 	struct arena a;
 	int rc, first = OK;
 
-	arena_init(&a, 16 << 20);
-	rc = store_services(t->parts.store, &q, &a, &list, e);
+	arena_init(&a, 64 << 20);
+	rc = store_service_names(t->parts.store, &a, &list, e);
 	for (size_t i = 0; rc == OK && i < list.n; i++) {
 		struct err one = { 0 };
 
 		/* one service's trouble does not blind the others */
-		if (look_at(t, list.v[i].service, &one) != OK && first == OK) {
+		if (look_at(t, list.v[i], &one) != OK && first == OK) {
 			first = one.code;
 			if (e != NULL)
 				*e = one;

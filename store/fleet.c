@@ -1,6 +1,9 @@
 /* store_services and store_hosts: who has sent windows. */
 #include "store/inside.h"
 #include "store/list.h"
+#include "store/scan.h"
+
+enum { SERVICE_NAMES_MAX = 100000 };
 
 /* A deploy without a name is newest only where there is no other, and before it one of the future; count() passes over NULLs. */
 #define NAMELESS "(SELECT id FROM name WHERE text = '')"
@@ -80,6 +83,58 @@ int store_services(
 	list_fini(&l);
 	reader_give(&st->readers, r);
 	metric_add(st->queries, 1);
+	return rc;
+}
+
+/* ---- names and lives */
+
+static int name_row(struct list_read *l, const struct stmt *s, void *item, struct err *e)
+{
+	(void)e;
+	*(struct str *)item = list_text(l, s, 0);
+	return OK;
+}
+
+/* seen is ordered by service, and one service has a great many rows: it is stepped from each to the next. */
+int store_service_names(struct store *st, struct arena *a, struct name_list *out, struct err *e)
+{
+	struct list_read l = { .arena = a, .limit = SERVICE_NAMES_MAX };
+	void *v;
+	int rc = reader_take(&st->readers, &l.reader, e);
+
+	*out = (struct name_list){ .n = 0 };
+	if (rc < 0)
+		return rc;
+	stmt_open(&l.stmt, l.reader->db,
+		"WITH RECURSIVE s (id) AS (SELECT min(service) FROM seen UNION ALL"
+		" SELECT (SELECT min(service) FROM seen WHERE service > s.id) FROM s WHERE s.id IS NOT NULL)"
+		" SELECT text FROM s JOIN name ON name.id = s.id ORDER BY text LIMIT ?");
+	rc = list_rows(&l, name_row, sizeof(*out->v), &v, &out->n, e);
+	out->v = v;
+	if (rc == OK && l.more)
+		rc = err_set(e, E_LIMIT, "store: more than %d services", SERVICE_NAMES_MAX);
+	reader_give(&st->readers, l.reader);
+	metric_add(st->queries, 1);
+	return rc;
+}
+
+int store_life(struct store *st, const struct query *q, bool *any, int64_t *first_ns, int64_t *last_ns, struct err *e)
+{
+	struct life life = { .empty = true };
+	struct reader *r;
+	struct filter f;
+	int rc = reader_take(&st->readers, &r, e);
+
+	if (rc < 0)
+		return rc;
+	rc = filter_of(&f, q, r->names, e);
+	if (rc == OK && !f.nothing)
+		rc = life_of(&life, &f, r, e);
+	reader_give(&st->readers, r);
+	metric_add(st->queries, 1);
+	*any = !life.empty;
+	*first_ns = life.first_ns;
+	*last_ns = life.last_ns;
 	return rc;
 }
 

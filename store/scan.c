@@ -1,25 +1,22 @@
 #include "store/scan.h"
 
-/* The life of what the filter names: first and last start ever seen. */
-static int scan_life(struct scan *sc, struct reader *r, struct err *e)
+int life_of(struct life *out, const struct filter *f, struct reader *r, struct err *e)
 {
 	struct buf sql;
 	struct stmt s;
 	int rc;
 
+	*out = (struct life){ .empty = true };
 	buf_init(&sql, FILTER_SQL_MAX);
 	buf_text(&sql, "SELECT min(first_ns), max(last_ns), count(*) FROM seen WHERE 1");
-	filter_sql(&sc->filter, &sql);
+	filter_sql(f, &sql);
 	rc = buf_finish(&sql, "query", e);
 	if (rc < 0)
 		goto out;
 	stmt_open(&s, r->db, sql.p);
-	filter_bind(&sc->filter, &s);
-	if (stmt_row(&s)) {
-		sc->first_ns = stmt_get_i64(&s, 0);
-		sc->last_ns = stmt_get_i64(&s, 1);
-		sc->empty = stmt_get_i64(&s, 2) == 0;
-	}
+	filter_bind(f, &s);
+	if (stmt_row(&s))
+		*out = (struct life){ stmt_get_i64(&s, 2) == 0, stmt_get_i64(&s, 0), stmt_get_i64(&s, 1) };
 	rc = stmt_close(&s, e);
 out:
 	buf_fini(&sql);
@@ -31,46 +28,47 @@ static int64_t hour_up(int64_t ns)
 	return hour_of(ns - 1) + 1;
 }
 
-/* Splits the range into raw, hours, raw. kept_ns: windows that start there or later are all kept. A whole hour may stand
- * for a part of it where the rest of the hour has nothing that matches, and must where windows are gone. */
-static void scan_split(struct scan *sc, int64_t from, int64_t to, bool want_hours, int64_t kept_ns)
+/* Splits the range into raw, hours, raw. A whole hour may stand for a part of it where the rest of the hour has nothing that
+ * matches, and must where windows are gone. */
+static void scan_split(struct scan *sc, bool want_hours)
 {
-	bool all_before = sc->filter.from_ns <= sc->first_ns, all_behind = sc->filter.to_ns > sc->last_ns;
+	bool all_before = sc->filter.from_ns <= sc->life.first_ns, all_behind = sc->filter.to_ns > sc->life.last_ns;
+	int64_t from = sc->first_ns, to = sc->last_ns + 1;
 
-	sc->raw_gone = from < kept_ns;
+	sc->raw_gone = from < sc->kept_ns;
 	sc->hour_from = all_before || sc->raw_gone ? hour_of(from) : hour_up(from);
-	sc->hour_to = all_behind || hour_of(to) * NS_PER_HOUR < kept_ns ? hour_up(to) : hour_of(to);
+	sc->hour_to = all_behind || hour_of(to) * NS_PER_HOUR < sc->kept_ns ? hour_up(to) : hour_of(to);
 	sc->hours = (want_hours || sc->raw_gone) && sc->hour_from < sc->hour_to;
-	if (!sc->hours) {
-		sc->raw[0].from_ns = from;
-		sc->raw[0].to_ns = to;
-		return;
-	}
 	sc->raw[0].from_ns = from;
-	sc->raw[0].to_ns = sc->hour_from * NS_PER_HOUR;
+	sc->raw[0].to_ns = sc->hours ? sc->hour_from * NS_PER_HOUR : to;
 	sc->raw[1].from_ns = sc->hour_to * NS_PER_HOUR;
 	sc->raw[1].to_ns = to;
 }
 
 int scan_plan(struct scan *sc, const struct filter *f, bool want_hours, struct reader *r, struct err *e)
 {
-	int64_t from, to, kept_ns = 0;
 	int rc = OK;
 
 	*sc = (struct scan){ .filter = *f, .empty = f->nothing };
 	if (!sc->empty)
-		rc = scan_life(sc, r, e);
-	if (rc < 0 || sc->empty)
+		rc = life_of(&sc->life, f, r, e);
+	if (rc < 0 || sc->empty || sc->life.empty) {
+		sc->empty = true;
 		return rc;
-	rc = db_number(r->db, "SELECT value FROM meta WHERE key = 'raw_from_ns'", &kept_ns, e);
-	from = f->from_ns > sc->first_ns ? f->from_ns : sc->first_ns;
-	to = f->to_ns <= sc->last_ns ? f->to_ns : sc->last_ns + 1;
-	sc->empty = from >= to;
+	}
+	rc = db_number(r->db, "SELECT value FROM meta WHERE key = 'raw_from_ns'", &sc->kept_ns, e);
+	sc->first_ns = f->from_ns > sc->life.first_ns ? f->from_ns : sc->life.first_ns;
+	sc->last_ns = f->to_ns <= sc->life.last_ns ? f->to_ns - 1 : sc->life.last_ns;
+	sc->empty = sc->first_ns > sc->last_ns;
 	if (!sc->empty)
-		scan_split(sc, from, to, want_hours, kept_ns);
-	sc->first_ns = from;
-	sc->last_ns = to - 1;
+		scan_split(sc, want_hours);
 	return rc;
+}
+
+void scan_by_hours(struct scan *sc)
+{
+	if (!sc->empty)
+		scan_split(sc, true);
 }
 
 /* ---- running */

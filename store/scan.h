@@ -15,6 +15,13 @@ static inline int64_t hour_of(int64_t ns)
 	return ns / NS_PER_HOUR - (ns % NS_PER_HOUR < 0);
 }
 
+/* From the first to the last start ever seen, of windows with ops, of what a filter names. */
+struct life {
+	bool empty;
+	int64_t first_ns, last_ns;
+};
+int life_of(struct life *out, const struct filter *f, struct reader *r, struct err *e) MUST_USE;
+
 struct scan {
 	struct filter filter;
 	bool empty; /* nothing matches */
@@ -22,6 +29,8 @@ struct scan {
 		last_ns; /* starts that can be in the answer: the range within the life of what is named */
 	bool hours;	 /* some hours come from rollups */
 	bool raw_gone;	 /* windows of a part of the range are not kept any more */
+	struct life life;
+	int64_t kept_ns; /* windows that start there or later are all kept */
 	struct {
 		int64_t from_ns, to_ns;
 	} raw[2]; /* before and behind the hours; the first alone without hours */
@@ -31,6 +40,9 @@ struct scan {
 /* want_hours: an answer by the hour will do. Without it rollups stand in only for windows that are gone. */
 int scan_plan(
 	struct scan *sc, const struct filter *f, bool want_hours, struct reader *r, struct err *e) MUST_USE;
+
+/* The same plan, where an answer by the hour will do after all. */
+void scan_by_hours(struct scan *sc);
 
 struct scan_row {
 	int64_t first_ns, last_ns; /* starts; alike for a window */

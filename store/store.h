@@ -83,6 +83,13 @@ struct service_list {
 int store_services(struct store *st, const struct query *q, struct arena *a, struct service_list *out,
 	struct err *e) MUST_USE;
 
+/* Of all services, in order: for whoever goes over them and asks about each. Cheap where store_services counts. */
+struct name_list {
+	struct str *v;
+	size_t n;
+};
+int store_service_names(struct store *st, struct arena *a, struct name_list *out, struct err *e) MUST_USE;
+
 struct host_item {
 	struct str host, service, deploy; /* of its newest window of those asked for; first seen before the query's until_ns, if any is */
 	uint64_t workers, windows;
@@ -102,6 +109,11 @@ struct deploy_list { /* newest first_ns first */
 	struct str next;
 };
 int store_deploys(struct store *st, const struct query *q, struct arena *a, struct deploy_list *out,
+	struct err *e) MUST_USE;
+
+/* From the first to the last start of what the query names by service, deploy, host and worker; its range does not count. *any
+ * false: no window of it was ever accepted. */
+int store_life(struct store *st, const struct query *q, bool *any, int64_t *first_ns, int64_t *last_ns,
 	struct err *e) MUST_USE;
 
 /* Windows by start (then id), with or without their ops, labels and gauges. */

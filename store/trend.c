@@ -34,6 +34,7 @@ static const int64_t trend_widths_ns[] = {
 	28 * NS_PER_DAY,
 	364 * NS_PER_DAY,
 };
+static const int64_t trend_width_max_ns = 100 * 364 * NS_PER_DAY; /* wider than all that is kept, and room to round it up */
 
 VEC(op_vec, struct op_summary);
 
@@ -70,10 +71,13 @@ static int64_t width_for(const struct scan *sc)
 	return trend_widths_ns[i];
 }
 
-/* Plans twice where hours will do: only the first plan knows how long the range is and whether windows are gone. */
+/* Only a plan knows how long the range is and whether windows are gone: after that it is known whether hours will do. */
 static int plan(struct plotting *p, const struct filter *f, int64_t asked_ns, struct err *e)
 {
 	int rc = scan_plan(&p->scan, f, false, p->reader, e);
+
+	if (asked_ns > trend_width_max_ns)
+		asked_ns = trend_width_max_ns;
 
 	if (rc < 0 || p->scan.empty)
 		return rc;
@@ -81,8 +85,8 @@ static int plan(struct plotting *p, const struct filter *f, int64_t asked_ns, st
 	if (p->scan.raw_gone && p->width_ns % NS_PER_HOUR != 0)
 		p->width_ns = (p->width_ns / NS_PER_HOUR + 1) * NS_PER_HOUR;
 	if (p->width_ns % NS_PER_HOUR == 0)
-		rc = scan_plan(&p->scan, f, true, p->reader, e);
-	return rc;
+		scan_by_hours(&p->scan);
+	return OK;
 }
 
 static int make_points(struct plotting *p, struct err *e)

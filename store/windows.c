@@ -3,6 +3,7 @@
 #include "store/cursor.h"
 #include "store/filter.h"
 #include "store/inside.h"
+#include "store/scan.h"
 
 static const char windows_head[] =
 	"id, service, deploy, host, worker, source, start_ns, dur_ns, steps, steps_from,"
@@ -136,6 +137,25 @@ static void narrow(struct filter *f, const struct query *q, const struct cursor 
 		f->to_ns = c->t_ns + 1;
 }
 
+/* A deploy that ended long ago is looked for where it was, and not behind all that came since. Reports have no part in a
+ * deploy's life. */
+static int narrow_to_life(struct filter *f, const struct query *q, struct reader *r, bool *nothing, struct err *e)
+{
+	struct life life;
+	int rc;
+
+	*nothing = false;
+	if (!q->with_ops || f->deploy == NAMES_NONE)
+		return OK;
+	rc = life_of(&life, f, r, e);
+	*nothing = rc == OK && life.empty;
+	if (rc < 0 || life.empty)
+		return rc;
+	f->from_ns = life.first_ns > f->from_ns ? life.first_ns : f->from_ns;
+	f->to_ns = life.last_ns < f->to_ns ? life.last_ns + 1 : f->to_ns;
+	return OK;
+}
+
 static struct str next_of(const struct query *q, const struct window *last, struct arena *a)
 {
 	struct cursor c = { .t_ns = last->start_ns, .a = str_make(last->id, WINDOW_ID) };
@@ -150,13 +170,16 @@ static int list_read(struct windows_read *r, const struct query *q, struct windo
 	struct filter f;
 	struct buf sql;
 	struct stmt s;
-	bool more;
+	bool more, nothing;
 	int rc = cursor_read(
 		q->newest_first ? CURSOR_WINDOWS_NEWEST : CURSOR_WINDOWS_OLDEST, q->cursor, &c, r->arena, e);
 
 	if (rc == OK)
 		rc = filter_of(&f, q, r->reader->names, e);
 	if (rc < 0 || f.nothing)
+		return rc;
+	rc = narrow_to_life(&f, q, r->reader, &nothing, e);
+	if (rc < 0 || nothing)
 		return rc;
 	narrow(&f, q, &c);
 	out->v = arena_get_array(r->arena, limit, sizeof(*out->v));

@@ -51,6 +51,53 @@ START_TEST(services_tell_hosts_deploys_windows_and_the_newest_deploy)
 }
 END_TEST
 
+START_TEST(names_of_services_come_in_order_and_all_at_once)
+{
+	struct world w;
+	struct name_list l;
+	char name[16];
+
+	world_open(&w, 41);
+	world_ok(&w, store_service_names(w.store, &w.answer, &l, &w.err));
+	ck_assert_uint_eq(l.n, 0);
+	for (int i = 0; i < 120; i++) {
+		snprintf(name, sizeof(name), "s%03d", i * 7 % 120);
+		put_one(&w, name, "v1", "h1", "0", 10);
+		put_one(&w, name, "v2", "h2", "0", 20);
+	}
+	world_ok(&w, store_service_names(w.store, &w.answer, &l, &w.err));
+	ck_assert_uint_eq(l.n, 120);
+	for (int i = 0; i < 120; i++) {
+		snprintf(name, sizeof(name), "s%03d", i);
+		same_text(l.v[i], name);
+	}
+	world_close(&w);
+}
+END_TEST
+
+START_TEST(a_life_is_from_the_first_to_the_last_window)
+{
+	struct world w;
+	struct query q = { .service = STR("a") };
+	int64_t first_ns, last_ns;
+	bool any = true;
+
+	world_open(&w, 42);
+	put_one(&w, "a", "v1", "h1", "0", 10);
+	put_one(&w, "a", "v2", "h2", "0", 5);
+	put_one(&w, "b", "v1", "h1", "0", 99);
+	world_ok(&w, store_life(w.store, &q, &any, &first_ns, &last_ns, &w.err));
+	ck_assert(any && first_ns == WORLD_START + 5 && last_ns == WORLD_START + 10);
+	q = (struct query){ .host = STR("h1") };
+	world_ok(&w, store_life(w.store, &q, &any, &first_ns, &last_ns, &w.err));
+	ck_assert(any && first_ns == WORLD_START + 10 && last_ns == WORLD_START + 99);
+	q = (struct query){ .service = STR("nobody") };
+	world_ok(&w, store_life(w.store, &q, &any, &first_ns, &last_ns, &w.err));
+	ck_assert(!any);
+	world_close(&w);
+}
+END_TEST
+
 START_TEST(a_range_keeps_those_whose_life_meets_it)
 {
 	struct world w;
@@ -196,6 +243,8 @@ Suite *suite_fleet(void)
 	TCase *tc = tcase_create("fleet");
 
 	tcase_add_test(tc, services_tell_hosts_deploys_windows_and_the_newest_deploy);
+	tcase_add_test(tc, names_of_services_come_in_order_and_all_at_once);
+	tcase_add_test(tc, a_life_is_from_the_first_to_the_last_window);
 	tcase_add_test(tc, a_range_keeps_those_whose_life_meets_it);
 	tcase_add_test(tc, hosts_show_what_they_ran_last);
 	tcase_add_test(tc, deploys_come_from_windows_and_from_announcements);

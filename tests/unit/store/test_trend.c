@@ -159,6 +159,31 @@ START_TEST(windows_without_the_op_make_points_without_calls)
 }
 END_TEST
 
+START_TEST(the_widest_resolution_is_one_point)
+{
+	struct query q = { .resolution_ns = INT64_MAX };
+	struct world w;
+	struct trend t;
+
+	world_open(&w, 35);
+	world_fleet(&w, 50, 40 * NS_PER_HOUR);
+	world_put_all(&w, 50);
+	q.op = w.windows[0].ops[0].name;
+	for (int gone = 0; gone < 2; gone++) { /* the second time the windows are rollups only */
+		world_ok(&w, store_trend(w.store, &q, &w.answer, &t, &w.err));
+		ck_assert_uint_eq(t.n, 1);
+		ck_assert_int_ge(t.resolution_ns, 100 * 360 * NS_PER_DAY);
+		ck_assert_int_eq(t.v[0].t_ns, 0);
+		trend_fini(&t);
+		w.settings.retention_raw_ns = NS_PER_HOUR;
+		w.settings.retention_rollup_ns = 0;
+		world_reopen(&w);
+		world_ok(&w, store_housekeep(w.store, WORLD_START + 100 * NS_PER_DAY, &w.err));
+	}
+	world_close(&w);
+}
+END_TEST
+
 START_TEST(a_trend_needs_an_op_and_has_a_ceiling)
 {
 	struct world w;
@@ -191,6 +216,7 @@ Suite *suite_trend(void)
 	tcase_add_loop_test(tc, a_trend_without_a_resolution_has_at_most_500_points, 0, 5);
 	tcase_add_test(tc, without_a_kind_the_first_that_has_calls_is_shown);
 	tcase_add_test(tc, windows_without_the_op_make_points_without_calls);
+	tcase_add_test(tc, the_widest_resolution_is_one_point);
 	tcase_add_test(tc, a_trend_needs_an_op_and_has_a_ceiling);
 	suite_add_tcase(s, tc);
 	return s;

@@ -196,13 +196,14 @@ START_TEST(pages_of_windows_hold_each_once_and_in_order)
 	for (int i = 0; i < 10; i++) /* same start: the id decides */
 		world_window(&w, "ranker", "v41", "trn-2", "1", WORLD_START + NS_PER_HOUR);
 	world_put_all(&w, 40);
-	for (int i = 0; i < 64; i++) {
+	for (int i = 0; i < 128; i++) {
 		struct query q = { .service = str_of(services[i & 1]),
 			.deploy = str_of(deploys[i >> 1 & 1]),
 			.host = str_of(hosts[i >> 2 & 1]),
 			.worker = str_of(workers[i >> 3 & 1]),
 			.newest_first = i >> 4 & 1,
-			.limit = i >> 5 ? 7 : 1000 };
+			.with_ops = i >> 6 & 1, /* which all of these have */
+			.limit = i >> 5 & 1 ? 7 : 1000 };
 
 		if (i % 3 == 0) {
 			q.from_ns = WORLD_START + NS_PER_HOUR;
