@@ -15,13 +15,15 @@
  *
  *	a regression            an alert, firing, one for the deploy and kind: more findings of the same kind
  *	                        update it, they do not add another
- *	no regression, but an   resolved: with more windows it did not hold
+ *	no regression, but an   resolved: with more windows it did not hold; it does not fire again for an hour
  *	alert of this deploy
  *
  * Firing alerts of older deploys are looked at when the newest is: the deploy from before the regression is
  * judged against the newest. Where that no longer finds the kind, the alert is resolved; a repair in v43 ends
  * what v42 broke. A rollback has no new deploy: six windows of the deploy before, behind the last window of the
- * bad one, two of them of one host, resolve as well, and keep the bad one from firing until it comes back.
+ * bad one, two of them of one host, resolve as well, and keep the bad one from firing until it comes back; where
+ * not all workers of the bad one are among them (a canary's window may only be late), once the bad one was silent
+ * for twice its spacing.
  *
  * An alert that fires may ask for a capture of its hosts, eight at most, of a service once in a while
  * (capture.on_alert): to have windows of what is wrong now, and not only at the next slots. Its id stands in the
@@ -50,8 +52,8 @@ enum {
 	TICK_SERVICES_MAX = 10000,
 	TICK_ALERTS_MAX = 1000, /* firing ones of a service */
 	TICK_QUIET_WINDOWS = 6, /* of the deploy before, after a rollback */
-	TICK_HOST_WINDOWS = 2000, /* looked through for the hosts of an alert */
-	TICK_HOSTS_MAX = 1000,
+	TICK_HEADS = 2000, /* windows looked through for hosts and workers */
+	TICK_CALMED = 1000, /* alerts remembered for a while after they did not hold */
 	TICK_CAPTURE_HOSTS = 8,	 /* of one alert */
 	TICK_CAPTURES = 100,	 /* of a service, looked through for the last one of an alert */
 	TICK_ARENA_BYTES = 512 << 20,
@@ -64,6 +66,12 @@ struct judged {
 };
 VEC(judged_list, struct judged);
 
+/* A kind of alert of a deploy that more windows did not bear out, whatever op stood for it. */
+struct calmed {
+	char id[33];
+	int64_t until_ns;
+};
+
 struct tick {
 	struct tick_parts parts;
 	struct tick_settings set;
@@ -74,7 +82,9 @@ struct tick {
 	struct arena names;  /* of services, as long as the map */
 	struct intern services;
 	struct judged_list judged;
-	struct metric *rounds, *judgements, *fired, *resolved, *failed, *seconds, *captured, *not_captured;
+	struct calmed calmed[TICK_CALMED]; /* a ring */
+	size_t next_calmed;
+	struct metric *rounds, *judgements, *fired, *put_off, *resolved, *failed, *seconds, *captured, *not_captured;
 };
 
 /* One service in one round. */
@@ -85,7 +95,11 @@ struct look {
 	int64_t until_ns; /* windows that start then or later are of no account yet */
 	struct deploy before, after;
 	struct alert_list firing; /* of the service */
+	bool put_off;		  /* what should fire did not: look again, whether windows come or not */
 };
+
+/* What is near a threshold would fire and be resolved with every few windows. */
+static const int64_t tick_calm_ns = NS_PER_HOUR;
 
 /* ---- is there something new? */
 
@@ -160,41 +174,105 @@ static int judge_pair(struct look *l, struct str before, struct str after, struc
 	return judge(b->side, a->side, deploy_where(&l->after), &l->arena, v, e);
 }
 
-/* The hosts of the newest windows of a deploy that began at from_ns or later; *n_windows of them were looked at. */
-static int list_hosts(struct look *l, struct str deploy, int64_t from_ns, struct intern *hosts, size_t *n_windows,
+/* The heads of the newest windows of a deploy that began at from_ns or later. */
+static int list_heads(struct look *l, struct str deploy, int64_t from_ns, uint32_t limit, struct window_list *out,
 	struct err *e)
 {
 	struct query q = { .service = l->service, .deploy = deploy, .from_ns = from_ns, .to_ns = l->until_ns,
-		.limit = TICK_HOST_WINDOWS, .newest_first = true, .with_ops = true };
-	struct window_list list = { 0 };
-	int rc = store_windows(l->t->parts.store, &q, false, &l->arena, &list, e);
+		.limit = limit, .newest_first = true, .with_ops = true };
 
-	*n_windows = rc == OK ? list.n : 0;
-	for (size_t i = 0; i < *n_windows; i++)
+	return store_windows(l->t->parts.store, &q, false, &l->arena, out, e);
+}
+
+static int list_hosts(struct look *l, struct str deploy, struct intern *hosts, struct err *e)
+{
+	struct window_list list = { 0 };
+	int rc = list_heads(l, deploy, 0, TICK_HEADS, &list, e);
+
+	for (size_t i = 0; rc == OK && i < list.n; i++)
 		intern_id(hosts, list.v[i].host);
 	window_list_fini(&list);
 	return rc;
 }
 
-/* Is the fleet back on the good deploy? More windows than hosts say that some host has two of them: a whole
- * round has passed without the bad one, so that a roll-out half way does not look like a rollback. */
-static int is_rolled_back(struct look *l, struct str good, struct str bad, bool *yes, struct err *e)
+/* ---- is the fleet back on the deploy before? */
+
+struct heads {
+	struct window_list list; /* newest first */
+	struct intern hosts, workers;
+};
+
+static uint32_t worker_id(struct look *l, struct heads *h, const struct window *w)
 {
-	struct query q = { .service = l->service, .deploy = bad, .to_ns = l->until_ns, .limit = 1,
-		.newest_first = true,
-		.with_ops = true };
+	return intern_id(&h->workers, arena_fmt(&l->arena, "%.*s\x1f%.*s", STR_ARG(w->host), STR_ARG(w->worker)));
+}
+
+static int heads_open(struct look *l, struct heads *h, struct str deploy, int64_t from_ns, uint32_t limit, struct err *e)
+{
+	int rc;
+
+	*h = (struct heads){ .list.n = 0 };
+	intern_init(&h->hosts, &l->arena, TICK_HEADS);
+	intern_init(&h->workers, &l->arena, TICK_HEADS);
+	rc = list_heads(l, deploy, from_ns, limit, &h->list, e);
+	for (size_t i = 0; rc == OK && i < h->list.n; i++) {
+		intern_id(&h->hosts, h->list.v[i].host);
+		worker_id(l, h, &h->list.v[i]);
+	}
+	return rc;
+}
+
+static void heads_fini(struct heads *h)
+{
+	intern_fini(&h->hosts);
+	intern_fini(&h->workers);
+	window_list_fini(&h->list);
+}
+
+/* How far a worker's windows are apart, on average; 0 where none has two. */
+static int64_t spacing_ns(const struct heads *h)
+{
+	size_t pairs = h->list.n - intern_count(&h->workers);
+
+	if (pairs == 0)
+		return 0;
+	return (h->list.v[0].start_ns - h->list.v[h->list.n - 1].start_ns) / (int64_t)pairs * (int64_t)intern_count(&h->workers);
+}
+
+static bool are_all_among(const struct heads *few, const struct heads *many)
+{
+	for (uint32_t i = 0; i < intern_count(&few->workers); i++)
+		if (intern_find(&many->workers, intern_name(&few->workers, i)) == INTERN_NONE)
+			return false;
+	return true;
+}
+
+/* More windows than hosts say that some host has two of them: a round has passed without the bad one. But rounds do not
+ * arrive in step: while a canary's window is under way, some of a large fleet have had two. So the bad one's workers are
+ * all back, or it was silent for twice as long as lies between its windows. */
+static bool is_over(const struct heads *bad, const struct heads *good)
+{
+	if (good->list.n < TICK_QUIET_WINDOWS || good->list.n <= intern_count(&good->hosts))
+		return false;
+	return are_all_among(bad, good) || good->list.v[0].start_ns - bad->list.v[0].start_ns > 2 * spacing_ns(bad);
+}
+
+static int is_rolled_back(struct look *l, struct str good_deploy, struct str bad_deploy, bool *yes, struct err *e)
+{
+	struct heads bad, good = { .list.n = 0 };
 	struct window_list last = { 0 };
-	struct intern hosts;
-	size_t n = 0;
-	int rc = store_windows(l->t->parts.store, &q, false, &l->arena, &last, e);
+	int rc = list_heads(l, bad_deploy, 0, 1, &last, e);
 
 	*yes = false;
-	intern_init(&hosts, &l->arena, TICK_HOSTS_MAX);
-	if (rc == OK && last.n > 0) {
-		rc = list_hosts(l, good, last.v[0].start_ns + 1, &hosts, &n, e);
-		*yes = rc == OK && n >= TICK_QUIET_WINDOWS && n > intern_count(&hosts);
+	if (rc != OK || last.n == 0)
+		return rc;
+	rc = heads_open(l, &good, good_deploy, last.v[0].start_ns + 1, TICK_HEADS, e);
+	if (rc == OK && good.list.n >= TICK_QUIET_WINDOWS) {
+		rc = heads_open(l, &bad, bad_deploy, 0, TICK_HEADS, e);
+		*yes = rc == OK && is_over(&bad, &good);
+		heads_fini(&bad);
 	}
-	intern_fini(&hosts);
+	heads_fini(&good);
 	window_list_fini(&last);
 	return rc;
 }
@@ -287,10 +365,9 @@ static void name_hosts(struct look *l, struct alert *al)
 {
 	struct intern hosts;
 	struct str *v;
-	size_t n = 0;
 
-	intern_init(&hosts, &l->arena, TICK_HOSTS_MAX);
-	if (list_hosts(l, al->deploy, 0, &hosts, &n, NULL) == OK && intern_count(&hosts) > al->n_hosts) {
+	intern_init(&hosts, &l->arena, TICK_HEADS);
+	if (list_hosts(l, al->deploy, &hosts, NULL) == OK && intern_count(&hosts) > al->n_hosts) {
 		v = arena_get_array(&l->arena, intern_count(&hosts), sizeof(*v));
 		for (uint32_t i = 0; v != NULL && i < intern_count(&hosts); i++)
 			v[i] = intern_name(&hosts, i);
@@ -365,6 +442,35 @@ static struct str capture_of(struct look *l, const struct alert *al, bool fires)
 	return id;
 }
 
+/* ---- what comes and goes */
+
+static struct str calmed_id(struct look *l, const struct alert *al)
+{
+	struct str id;
+
+	alert_id(al->kind, al->service, al->deploy, STR(""), &l->arena, &id);
+	return id;
+}
+
+static void calm(struct look *l, const struct alert *al)
+{
+	struct calmed *c = &l->t->calmed[l->t->next_calmed++ % TICK_CALMED];
+
+	str_copy_to(calmed_id(l, al), c->id, sizeof(c->id));
+	c->until_ns = l->t->parts.wall_ns() + tick_calm_ns;
+}
+
+static bool is_calmed(struct look *l, const struct alert *al)
+{
+	int64_t now_ns = l->t->parts.wall_ns();
+	struct str id = calmed_id(l, al);
+
+	for (size_t i = 0; i < TICK_CALMED; i++)
+		if (l->t->calmed[i].until_ns > now_ns && str_eq(str_of(l->t->calmed[i].id), id))
+			return true;
+	return false;
+}
+
 /* A new alert, or more evidence for the one there is. */
 static int fire(struct look *l, const struct verdict *v, const struct deploy_side *b, const struct deploy_side *a,
 	struct err *e)
@@ -374,6 +480,11 @@ static int fire(struct look *l, const struct verdict *v, const struct deploy_sid
 	const struct finding *f = finding_for(v, &al);
 	int rc;
 
+	if (old == NULL && is_calmed(l, &al)) {
+		l->put_off = true;
+		metric_add(l->t->put_off, 1);
+		return OK;
+	}
 	al.sentence = f != NULL ? f->sentence : v->findings[0].sentence;
 	al.deploy_before = l->before.deploy;
 	al.started_ns = l->after.first_ns;
@@ -404,8 +515,10 @@ static int settle_own(struct look *l, const struct verdict *v, struct err *e)
 	for (size_t i = 0; i < l->firing.n && rc == OK; i++) {
 		struct alert *al = &l->firing.v[i];
 
-		if (str_eq(al->deploy, l->after.deploy) && !(bad && finding_for(v, al) != NULL))
-			rc = resolve(l, al, "more windows do not bear it out", e);
+		if (!str_eq(al->deploy, l->after.deploy) || (bad && finding_for(v, al) != NULL))
+			continue;
+		calm(l, al);
+		rc = resolve(l, al, "more windows do not bear it out", e);
 	}
 	return rc;
 }
@@ -493,7 +606,7 @@ static int look_closer(struct look *l, struct err *e)
 		rc = judge_newest(l, e);
 	if (rc == OK)
 		rc = settle_others(l, e);
-	if (rc == OK && last != NULL)
+	if (rc == OK && last != NULL && !l->put_off)
 		*last = now;
 	return rc;
 }
@@ -611,6 +724,8 @@ struct tick *tick_new(const struct tick_parts *parts, const struct tick_settings
 	t->rounds = metric_counter(ms, "trainspotter_detect_rounds_total", NULL, "Rounds over all services.");
 	t->judgements = metric_counter(ms, "trainspotter_detect_judgements_total", NULL, "Pairs of deploys judged.");
 	t->fired = metric_counter(ms, "trainspotter_alerts_fired_total", NULL, "Alerts that began to fire.");
+	t->put_off = metric_counter(ms, "trainspotter_alerts_put_off_total", NULL,
+		"Judgements that would have fired an alert again within an hour after more windows did not bear it out.");
 	t->resolved = metric_counter(ms, "trainspotter_alerts_resolved_total", NULL, "Alerts that were resolved.");
 	t->captured = metric_counter(ms, "trainspotter_alerts_captures_total", "result=\"asked\"",
 		"Captures that alerts asked for.");

@@ -256,6 +256,95 @@ START_TEST(a_rollback_resolves_it_and_it_stays_resolved)
 }
 END_TEST
 
+/* v42 on one host of ten, hour by hour; the others go on with v41. Half a minute lies between hosts. */
+static void put_canary_hour(int hour, bool canary_came, int others)
+{
+	char host[16];
+
+	for (int i = 0; i < others; i++) {
+		snprintf(host, sizeof(host), "trn-%d", i + 2);
+		fleet_put(&f, "llm-decode", "v41", host, v42_start + hour * NS_PER_HOUR + (i + 1) * NS_PER_MIN / 2, FLEET_FUSED);
+	}
+	if (canary_came)
+		fleet_put(&f, "llm-decode", "v42", "trn-1", v42_start + hour * NS_PER_HOUR, FLEET_EAGER);
+}
+
+START_TEST(a_canary_whose_window_is_late_is_not_rolled_back)
+{
+	fleet_put(&f, "llm-decode", "v41", "trn-1", v42_start - NS_PER_HOUR, FLEET_FUSED);
+	for (int hour = 0; hour < 3; hour++)
+		put_canary_hour(hour, true, 9);
+	ck_assert_uint_eq(round_and_count(), 1);
+	for (int hour = 3; hour < 6; hour++) {
+		put_canary_hour(hour, false, 4); /* these were quicker: each has two behind the canary's last */
+		ck_assert_uint_eq(round_and_count(), 1);
+		ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+		fleet_put(&f, "llm-decode", "v42", "trn-1", v42_start + hour * NS_PER_HOUR, FLEET_EAGER);
+		ck_assert_uint_eq(round_and_count(), 1);
+	}
+	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 1);
+	ck_assert_double_eq(metric("trainspotter_alerts_resolved_total"), 0);
+}
+END_TEST
+
+START_TEST(a_canary_that_is_silent_for_long_is_over)
+{
+	fleet_put(&f, "llm-decode", "v41", "trn-1", v42_start - NS_PER_HOUR, FLEET_FUSED);
+	for (int hour = 0; hour < 3; hour++)
+		put_canary_hour(hour, true, 9);
+	ck_assert_uint_eq(round_and_count(), 1);
+	for (int hour = 3; hour < 5; hour++)
+		put_canary_hour(hour, false, 9);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+}
+END_TEST
+
+START_TEST(a_canary_that_is_back_on_the_deploy_before_is_over_at_once)
+{
+	fleet_put(&f, "llm-decode", "v41", "trn-1", v42_start - NS_PER_HOUR, FLEET_FUSED);
+	for (int hour = 0; hour < 3; hour++)
+		put_canary_hour(hour, true, 9);
+	ck_assert_uint_eq(round_and_count(), 1);
+	fleet_put(&f, "llm-decode", "v41", "trn-1", v42_start + 3 * NS_PER_HOUR, FLEET_FUSED);
+	put_canary_hour(3, false, 9);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+}
+END_TEST
+
+/* ---- a verdict that comes and goes */
+
+static void put_many(int from_minute, enum fleet_code code)
+{
+	for (int i = 0; i < 70; i++) /* more than are judged */
+		fleet_put(&f, "llm-decode", "v42", "trn-1", v42_start + (from_minute + i) * NS_PER_MIN, code);
+}
+
+START_TEST(what_did_not_hold_does_not_fire_again_for_an_hour)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	put_many(0, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	put_many(100, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	for (int i = 2; i < 6; i++) {
+		put_many(i * 100, i % 2 == 0 ? FLEET_EAGER : FLEET_FUSED);
+		ck_assert_uint_eq(round_and_count(), 1);
+		ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	}
+	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 1);
+	put_many(600, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	now_ns += NS_PER_HOUR; /* nothing new is needed: it was only put off */
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 2);
+}
+END_TEST
+
 /* Every minute, with the name of a deploy that no window with ops has, and of those that there are. */
 static void put_reports(int64_t from_ns, int64_t to_ns)
 {
@@ -448,6 +537,10 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, a_later_deploy_that_is_fused_again_resolves_it);
 	tcase_add_test(tc, a_later_deploy_that_has_it_too_does_not);
 	tcase_add_test(tc, a_rollback_resolves_it_and_it_stays_resolved);
+	tcase_add_test(tc, a_canary_whose_window_is_late_is_not_rolled_back);
+	tcase_add_test(tc, a_canary_that_is_silent_for_long_is_over);
+	tcase_add_test(tc, a_canary_that_is_back_on_the_deploy_before_is_over_at_once);
+	tcase_add_test(tc, what_did_not_hold_does_not_fire_again_for_an_hour);
 	tcase_add_test(tc, reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward);
 	tcase_add_test(tc, a_window_dated_ahead_of_the_clock_waits_for_its_time);
 	tcase_add_test(tc, one_service_does_not_stand_for_another);
