@@ -164,11 +164,11 @@ static int open_server(struct daemon *d, struct err *e)
 	return http_server_open(&d->server, &s, api_handle, d->api, e);
 }
 
-/* What fired or was resolved and was perhaps not told before the last stop; notify knows what was. */
+/* What fired, was resolved or expired and was perhaps not told before the last stop; notify knows what was. */
 static int tell_again(struct daemon *d, struct err *e)
 {
-	static const enum alert_state states[] = { ALERT_FIRING, ALERT_RESOLVED };
-	struct query q = { .to_ns = INT64_MAX, .limit = NOTIFY_QUEUE / 2, .newest_first = true };
+	static const enum alert_state states[] = { ALERT_FIRING, ALERT_RESOLVED, ALERT_EXPIRED };
+	struct query q = { .to_ns = INT64_MAX, .limit = NOTIFY_QUEUE / COUNT(states), .newest_first = true };
 	struct alert_list list;
 	struct arena a;
 	int rc = OK;

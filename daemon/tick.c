@@ -25,6 +25,8 @@
  * not all workers of the bad one are among them (a canary's window may only be late), once the bad one was silent
  * for twice its spacing.
  *
+ * A firing alert of a service that nothing was heard of for 14 days expires.
+ *
  * An alert that fires may ask for a capture of its hosts, eight at most, of a service once in a while
  * (capture.on_alert): to have windows of what is wrong now, and not only at the next slots. Its id stands in the
  * alert's evidence.
@@ -84,7 +86,8 @@ struct tick {
 	struct judged_list judged;
 	struct calmed calmed[TICK_CALMED]; /* a ring */
 	size_t next_calmed;
-	struct metric *rounds, *judgements, *fired, *put_off, *resolved, *failed, *seconds, *captured, *not_captured;
+	int64_t expired_ns; /* wall: when alerts of services that are gone were last looked for */
+	struct metric *rounds, *judgements, *fired, *put_off, *resolved, *expired, *failed, *seconds, *captured, *not_captured;
 };
 
 /* One service in one round. */
@@ -100,6 +103,8 @@ struct look {
 
 /* What is near a threshold would fire and be resolved with every few windows. */
 static const int64_t tick_calm_ns = NS_PER_HOUR;
+/* A service that is gone: nobody resolves what fired there. */
+static const int64_t tick_quiet_ns = 14 * NS_PER_DAY;
 
 /* ---- is there something new? */
 
@@ -471,6 +476,15 @@ static bool is_calmed(struct look *l, const struct alert *al)
 	return false;
 }
 
+/* A start judges everything once more, also what was given up because the service is gone. */
+static bool has_expired(struct look *l, const struct alert *al)
+{
+	struct alert was = { .state = ALERT_INACTIVE };
+
+	return store_alert(l->t->parts.store, al->id, &l->arena, &was, NULL) == OK && was.state == ALERT_EXPIRED &&
+	       l->after.last_ns < l->t->parts.wall_ns() - tick_quiet_ns;
+}
+
 /* A new alert, or more evidence for the one there is. */
 static int fire(struct look *l, const struct verdict *v, const struct deploy_side *b, const struct deploy_side *a,
 	struct err *e)
@@ -480,6 +494,8 @@ static int fire(struct look *l, const struct verdict *v, const struct deploy_sid
 	const struct finding *f = finding_for(v, &al);
 	int rc;
 
+	if (old == NULL && has_expired(l, &al))
+		return OK;
 	if (old == NULL && is_calmed(l, &al)) {
 		l->put_off = true;
 		metric_add(l->t->put_off, 1);
@@ -626,6 +642,55 @@ static int look_at(struct tick *t, struct str service, struct err *e)
 	return rc == OK ? OK : err_add(e, "service %.*s", STR_ARG(service));
 }
 
+/* ---- alerts that nothing is heard of any more */
+
+/* Told of by its last judgement, and by the service's own windows: those may be of long ago and have come just now. */
+static int has_gone_quiet(struct tick *t, const struct alert *al, int64_t before_ns, bool *yes, struct err *e)
+{
+	struct query q = { .service = al->service };
+	int64_t first_ns, last_ns;
+	bool any;
+	int rc = store_life(t->parts.store, &q, &any, &first_ns, &last_ns, e);
+
+	*yes = rc == OK && al->updated_ns < before_ns && (!any || last_ns < before_ns);
+	return rc;
+}
+
+static int expire(struct look *l, struct alert *al, struct err *e)
+{
+	al->state = ALERT_EXPIRED;
+	al->resolved_ns = l->t->parts.wall_ns();
+	metric_add(l->t->expired, 1);
+	log_info("alert.expired", "id=%.*s service=%.*s deploy=%.*s kind=%s", STR_ARG(al->id), STR_ARG(al->service),
+		STR_ARG(al->deploy), verdict_name(al->kind));
+	return keep_alert(l, al, true, e);
+}
+
+static int expire_quiet(struct tick *t, struct err *e)
+{
+	struct query q = { .limit = TICK_ALERTS_MAX, .newest_first = true };
+	struct look l = { .t = t };
+	int64_t now_ns = t->parts.wall_ns();
+	int rc;
+
+	if (t->expired_ns != 0 && now_ns - t->expired_ns < NS_PER_HOUR && now_ns >= t->expired_ns)
+		return OK;
+	t->expired_ns = now_ns;
+	arena_init(&l.arena, TICK_ARENA_BYTES);
+	rc = store_alerts(t->parts.store, &q, false, ALERT_FIRING, &l.arena, &l.firing, e);
+	for (size_t i = 0; rc == OK && i < l.firing.n; i++) {
+		bool quiet = false;
+
+		rc = has_gone_quiet(t, &l.firing.v[i], now_ns - tick_quiet_ns, &quiet, e);
+		if (rc == OK && quiet)
+			rc = expire(&l, &l.firing.v[i], e);
+	}
+	arena_fini(&l.arena);
+	return rc;
+}
+
+/* ---- a round */
+
 int tick_round(struct tick *t, struct err *e)
 {
 	struct name_list list = { 0 };
@@ -645,6 +710,8 @@ int tick_round(struct tick *t, struct err *e)
 		}
 	}
 	arena_fini(&a);
+	if (rc == OK && first == OK)
+		rc = expire_quiet(t, e);
 	metric_add(t->rounds, 1);
 	return rc != OK ? rc : first;
 }
@@ -727,6 +794,8 @@ struct tick *tick_new(const struct tick_parts *parts, const struct tick_settings
 	t->put_off = metric_counter(ms, "trainspotter_alerts_put_off_total", NULL,
 		"Judgements that would have fired an alert again within an hour after more windows did not bear it out.");
 	t->resolved = metric_counter(ms, "trainspotter_alerts_resolved_total", NULL, "Alerts that were resolved.");
+	t->expired = metric_counter(ms, "trainspotter_alerts_expired_total", NULL,
+		"Alerts that ended because nothing was heard of their service for 14 days.");
 	t->captured = metric_counter(ms, "trainspotter_alerts_captures_total", "result=\"asked\"",
 		"Captures that alerts asked for.");
 	t->not_captured = metric_counter(ms, "trainspotter_alerts_captures_total", "result=\"none\"",

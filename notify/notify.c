@@ -195,7 +195,7 @@ int notify_push(struct notify *n, const struct alert *al, struct err *e)
 	struct json_writer w;
 	int rc;
 
-	if (al->state == ALERT_RESOLVED) {
+	if (al->state == ALERT_RESOLVED || al->state == ALERT_EXPIRED) {
 		write_key(m->key, al, al->state, al->resolved_ns);
 		write_key(m->after, al, ALERT_FIRING, al->fired_ns);
 	} else {

@@ -1,7 +1,7 @@
 /* notify.h — tells others of alerts: a bounded queue, a thread, and a webhook behind it.
  * Each alert is told once in each of its turns (firing at …, resolved at …): what was delivered stands in a file, so that a
  * restart does not tell it again. A crash between delivery and that line tells it twice; the Idempotency-Key is the same then.
- * A resolution is told to whom its firing was told.
+ * A resolution (or expiry) is told to whom its firing was told.
  *
  * The file: one line a delivery, newest last, at most NOTIFY_SEEN_MAX of them; replaced whole (base/file.h).
  *

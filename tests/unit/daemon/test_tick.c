@@ -345,6 +345,42 @@ START_TEST(what_did_not_hold_does_not_fire_again_for_an_hour)
 }
 END_TEST
 
+START_TEST(an_alert_of_a_service_that_is_gone_expires)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	now_ns += 13 * NS_PER_DAY;
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	now_ns += 2 * NS_PER_DAY;
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_EXPIRED);
+	ck_assert_int_gt(alerts.v[0].resolved_ns, alerts.v[0].fired_ns);
+	tick_close(tick);
+	begin_tick();
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_EXPIRED); /* a restart does not raise it */
+	fleet_deploy(&f, "v42", now_ns - NS_PER_DAY, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING); /* it was not gone after all */
+}
+END_TEST
+
+START_TEST(an_alert_that_windows_still_come_for_does_not_expire)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	for (int week = 0; week < 5; week++) { /* back-dated ones, which is all the same */
+		now_ns += 7 * NS_PER_DAY;
+		fleet_deploy(&f, "v42", v42_start + (5 + week) * NS_PER_HOUR, 1, FLEET_EAGER);
+		ck_assert_uint_eq(round_and_count(), 1);
+		ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	}
+}
+END_TEST
+
 /* Every minute, with the name of a deploy that no window with ops has, and of those that there are. */
 static void put_reports(int64_t from_ns, int64_t to_ns)
 {
@@ -541,6 +577,8 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, a_canary_that_is_silent_for_long_is_over);
 	tcase_add_test(tc, a_canary_that_is_back_on_the_deploy_before_is_over_at_once);
 	tcase_add_test(tc, what_did_not_hold_does_not_fire_again_for_an_hour);
+	tcase_add_test(tc, an_alert_of_a_service_that_is_gone_expires);
+	tcase_add_test(tc, an_alert_that_windows_still_come_for_does_not_expire);
 	tcase_add_test(tc, reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward);
 	tcase_add_test(tc, a_window_dated_ahead_of_the_clock_waits_for_its_time);
 	tcase_add_test(tc, one_service_does_not_stand_for_another);

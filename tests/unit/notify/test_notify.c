@@ -190,6 +190,21 @@ START_TEST(what_the_receiver_refuses_for_good_does_not_hold_up_the_others)
 }
 END_TEST
 
+START_TEST(an_expiry_is_told_as_a_resolution_is)
+{
+	struct notify *n = begin(settings());
+	struct alert al = an_alert(ALERT_EXPIRED);
+
+	al.resolved_ns = 9;
+	ck_assert_int_eq(notify_push(n, &al, NULL), OK); /* nobody heard of it */
+	push(n, ALERT_FIRING);
+	ck_assert_int_eq(notify_push(n, &al, NULL), OK);
+	wait_for(DELIVERED, 2);
+	notify_close(n);
+	ck_assert_str_eq(last_key, "0123456789abcdef0123456789abcdef-expired-9");
+}
+END_TEST
+
 START_TEST(a_receiver_that_fails_is_tried_again)
 {
 	struct notify *n;
@@ -318,6 +333,7 @@ Suite *suite_notify(void)
 	tcase_add_test(tc, a_resolution_is_told_to_whom_the_firing_was_told);
 	tcase_add_test(tc, what_fires_again_has_another_key);
 	tcase_add_loop_test(tc, what_the_receiver_refuses_for_good_does_not_hold_up_the_others, 0, COUNT(final_statuses));
+	tcase_add_test(tc, an_expiry_is_told_as_a_resolution_is);
 	tcase_add_test(tc, a_receiver_that_fails_is_tried_again);
 	tcase_add_test(tc, after_all_tries_it_is_given_up_and_told_after_a_restart);
 	tcase_add_test(tc, a_token_is_sent_and_a_missing_one_is_a_mistake);
