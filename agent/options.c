@@ -498,6 +498,13 @@ void agent_conf_later(const struct agent_conf *cf, const struct agent_conf_marks
 	}
 }
 
+static int load_rules(struct agent_conf *cf, const char *path, struct err *e)
+{
+	int rc = name_rules_load(&cf->rules, cf->name_rules, e);
+
+	return rc < 0 ? err_add(e, "%s: trace.name_rules", path) : OK;
+}
+
 int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct err *e)
 {
 	int rc;
@@ -509,7 +516,7 @@ int agent_conf_load(struct agent_conf *cf, const struct agent_options *o, struct
 	if (rc == OK)
 		rc = check_whole(cf, o->config, e);
 	if (rc == OK && cf->name_rules[0] != '\0')
-		rc = name_rules_load(&cf->rules, cf->name_rules, e);
+		rc = load_rules(cf, o->config, e);
 	if (rc < 0)
 		agent_conf_fini(cf);
 	return rc;

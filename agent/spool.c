@@ -484,20 +484,21 @@ static int drop_oldest(struct spool *sp, struct buf *scratch, struct err *e)
 	return OK;
 }
 
-/* The disk is full: frees space by dropping records until a segment goes. False when there was nothing to free. */
+/* The disk is full: frees space by dropping the oldest segment. The one that is written to goes only when nothing waits in it: all
+ * of them for a single new record would be a bad exchange. False when there was nothing to free. */
 static bool free_space(struct spool *sp, struct buf *scratch)
 {
 	size_t before = sp->segments.n;
 	uint64_t emptied;
 	int rc = OK;
 
-	while (sp->segments.n == before && rc == OK)
+	while (before > 1 && sp->segments.n == before && rc == OK)
 		rc = drop_oldest(sp, scratch, NULL);
 	if (sp->segments.n < before)
 		return true;
-	if (sp->segments.n == 0 || rc != E_NOT_FOUND)
+	if (before != 1 || place_before(sp->first, end_of(sp)))
 		return false;
-	emptied = sp->segments.v[0].size; /* nothing waits: the segment itself can go */
+	emptied = sp->segments.v[0].size;
 	sp->first = (struct spool_place){ sp->next_number, SEGMENT_HEAD };
 	write_position(sp);
 	drop_segment(sp);

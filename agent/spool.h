@@ -24,7 +24,8 @@
  * counted. The position may be lost or old: then batches are sent twice, which the daemon sees by the windows' ids.
  * It is never ahead of what was forgotten.
  *
- * Full (the ceiling, or no space on the disk) means that the oldest records are dropped and counted, never the new one.
+ * Full (the ceiling, or no space on the disk) means that the oldest records are dropped and counted, not the new one. On a full
+ * disk they go by whole segments, and that which is written to only when nothing waits in it: else the new one is refused.
  * Runs on: the agent's main thread. */
 #ifndef AGENT_SPOOL_H
 #define AGENT_SPOOL_H
@@ -60,8 +61,8 @@ struct spool_state {
 int spool_open(struct spool **out, const char *dir, const struct spool_settings *s, struct err *e) MUST_USE;
 void spool_close(struct spool *sp);
 
-/* Durable when it returns OK. E_LIMIT for a body that never fits, E_FULL when the disk has no room even for this one
- * record, else what keeps the oldest records from being read and dropped now. */
+/* Durable when it returns OK. E_LIMIT for a body that never fits, E_FULL when the disk has no room for it
+ * and no old segment can go, else what keeps the oldest records from being read and dropped now. */
 int spool_append(struct spool *sp, struct str body, struct err *e) MUST_USE;
 
 struct spool_place spool_first(const struct spool *sp); /* of what waits */

@@ -184,6 +184,7 @@ START_TEST(rules_for_names_are_read_with_the_configuration)
 	folder_write("rules.yaml", STR("rules:\n  - blob: 'request-*'\n"));
 	ck_assert_int_eq(load("watch:\n  - dir: /t\n", set, &cf, &e), E_USAGE);
 	ck_assert_msg(strstr(e.text, "rules.yaml: line 2: \"blob\" is not known here; did you mean \"glob\"?") != NULL, "%s", e.text);
+	ck_assert_msg(strstr(e.text, "agent.yaml: trace.name_rules: ") != NULL, "%s", e.text);
 }
 END_TEST
 

@@ -366,6 +366,17 @@ static bool mount_small(const char *dir)
 	       mount("none", dir, "tmpfs", 0, "size=200k") == 0;
 }
 
+/* Somebody else takes all that is left. */
+static void fill_disk(const char *name)
+{
+	for (bool full = false; !full;) {
+		FILE *f = fopen(folder_path(name), "a");
+
+		full = fputs("0123456789", f) < 0 || fflush(f) != 0;
+		fclose(f);
+	}
+}
+
 START_TEST(a_full_disk_drops_the_oldest_and_takes_the_new_one)
 {
 	unsigned waiting;
@@ -385,17 +396,37 @@ START_TEST(a_full_disk_drops_the_oldest_and_takes_the_new_one)
 	assert_waiting(5000 - waiting, 5000);
 	open_it();
 	assert_waiting(5000 - waiting, 5000);
-	folder_write("spool/ballast", STR("")); /* somebody else takes what the spool would need */
-	for (;;) {
-		FILE *f = fopen(folder_path("spool/ballast"), "a");
-		bool full = fputs("0123456789", f) < 0 || fflush(f) != 0;
-
-		fclose(f);
-		if (full)
-			break;
-	}
+	fill_disk("spool/ballast");
 	append(5000, 5100);
 	assert_waiting(5100 - (unsigned)spool_state(sp)->records, 5100);
+}
+END_TEST
+
+START_TEST(a_full_disk_takes_nothing_from_the_segment_at_hand)
+{
+	unsigned n = 10;
+
+	ck_assert_int_eq(mkdir(folder_path("spool"), 0700), 0);
+	if (!mount_small(folder_path("spool"))) {
+		fprintf(stderr, "# no small file system can be mounted here: the full disk is not tried\n");
+		return;
+	}
+	settings = (struct spool_settings){ 64u << 20, 1u << 20 };
+	open_it();
+	append(0, n);
+	fill_disk("spool/ballast");
+	while (spool_append(sp, record(n), &e) == OK && n < 1000) /* into the block that it has */
+		n++;
+	ck_assert_int_eq(e.code, E_FULL);
+	ck_assert_uint_eq(spool_state(sp)->dropped, 0);
+	assert_waiting(0, n);
+	forget(n);
+	ck_assert_int_eq(spool_append(sp, record(n), &e), OK); /* nothing waited in it: it went */
+	assert_waiting(n, n + 1);
+	ck_assert_int_eq(unlink(folder_path("spool/ballast")), 0);
+	append(n + 1, n + 50);
+	open_it();
+	assert_waiting(n, n + 50);
 }
 END_TEST
 
@@ -567,6 +598,7 @@ Suite *suite_spool(void)
 	tcase_add_test(tc, a_full_disk_drops_the_oldest_and_takes_the_new_one);
 	tcase_add_test(tc, without_a_descriptor_nothing_counts_as_read_forgotten_or_dropped);
 	tcase_add_test(tc, a_segment_that_somebody_removed_costs_its_own_records_alone);
+	tcase_add_test(tc, a_full_disk_takes_nothing_from_the_segment_at_hand);
 	tcase_add_test(tc, a_second_process_is_kept_out);
 	tcase_add_test(tc, nothing_that_was_acknowledged_is_lost_by_kill);
 	tcase_add_test(tc, a_spool_behaves_like_a_queue);
