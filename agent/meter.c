@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -33,12 +34,14 @@ struct file { /* a step counter */
 	char *path;
 	size_t folder;
 	pid_t pid; /* as its job sees itself */
+	uint64_t space; /* the pid namespace that its name tells; 0: none */
 	bool listed;
 };
 
 struct seat { /* a worker of the plan's */
 	uint64_t worker;
 	pid_t pid, own_pid;
+	uint64_t space; /* of own_pid; 0: not known */
 	int64_t born_ns;
 	bool seen, planned; /* planned: the plan has a window of its process out */
 	bool out;	    /* the same, and what a window leaves to do is not over yet */
@@ -110,34 +113,50 @@ void meter_folders(struct meter *m, const char *const *dirs, size_t n)
 
 /* ---- which counters are there */
 
-/* "4711.steps" → 4711 */
-static pid_t pid_of(struct str name)
+/* "4711.steps" → 4711, "4711.4026532001.steps" → with its namespace, too. */
+static bool parse_name(struct str name, pid_t *pid, uint64_t *space)
 {
-	uint64_t pid;
+	struct str first;
+	uint64_t n;
 
-	return str_drop_suffix(&name, STR(SUFFIX)) && str_to_u64(name, &pid) == OK && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+	*space = 0;
+	if (!str_drop_suffix(&name, STR(SUFFIX)))
+		return false;
+	first = str_split(&name, '.');
+	if (str_to_u64(first, &n) < 0 || n == 0 || n > INT_MAX || (name.p != NULL && (str_to_u64(name, space) < 0 || *space == 0)))
+		return false;
+	*pid = (pid_t)n;
+	return true;
 }
 
-static bool path_of(const struct meter *m, size_t folder, pid_t pid, char out[PATH_MAX])
+static bool path_of(const struct meter *m, size_t folder, pid_t pid, uint64_t space, char out[PATH_MAX])
 {
-	return snprintf(out, PATH_MAX, "%s/%ld" SUFFIX, m->folders[folder], (long)pid) < PATH_MAX;
+	int n = space == 0 ? snprintf(out, PATH_MAX, "%s/%ld" SUFFIX, m->folders[folder], (long)pid)
+			   : snprintf(out, PATH_MAX, "%s/%ld.%" PRIu64 SUFFIX, m->folders[folder], (long)pid, space);
+
+	return n < PATH_MAX;
 }
 
-static void list_one(struct meter *m, size_t folder, pid_t pid)
+static struct file *find_file(const struct meter *m, size_t folder, pid_t pid, uint64_t space)
 {
-	struct file *f;
+	vec_each(f, &m->files)
+		if (f->folder == folder && f->pid == pid && f->space == space)
+			return f;
+	return NULL;
+}
+
+static void list_one(struct meter *m, size_t folder, pid_t pid, uint64_t space)
+{
+	struct file *f = find_file(m, folder, pid, space);
 	char path[PATH_MAX];
 
-	vec_each(known, &m->files)
-		if (known->folder == folder && known->pid == pid) {
-			known->listed = true;
-			return;
-		}
-	if (!path_of(m, folder, pid, path))
-		return;
-	f = vec_push(&m->files);
+	if (f == NULL && path_of(m, folder, pid, space, path)) {
+		f = vec_push(&m->files);
+		if (f != NULL)
+			*f = (struct file){ mem_dup_text(path), folder, pid, space, true };
+	}
 	if (f != NULL)
-		*f = (struct file){ mem_dup_text(path), folder, pid, true };
+		f->listed = true;
 }
 
 static void list_folder(struct meter *m, size_t folder)
@@ -146,10 +165,11 @@ static void list_folder(struct meter *m, size_t folder)
 	int left = ENTRIES_MAX;
 
 	for (struct dirent *ent; d != NULL && left-- > 0 && (ent = readdir(d)) != NULL;) {
-		pid_t pid = pid_of(str_of(ent->d_name));
+		uint64_t space;
+		pid_t pid;
 
-		if (pid != 0)
-			list_one(m, folder, pid);
+		if (parse_name(str_of(ent->d_name), &pid, &space))
+			list_one(m, folder, pid, space);
 	}
 	if (d != NULL)
 		closedir(d);
@@ -178,20 +198,32 @@ static struct seat *find_seat(const struct meter *m, uint64_t worker)
 	return NULL;
 }
 
-static pid_t own_pid_of(const struct meter *m, pid_t pid)
+/* As it sees itself. */
+static void read_own(const struct meter *m, struct seat *s)
 {
 	struct worker w;
 
-	return pid > 0 && worker_read(&w, m->proc, pid, NULL) == OK ? w.own_pid : 0;
+	if (s->pid <= 0 || worker_read(&w, m->proc, s->pid, NULL) < 0)
+		return;
+	s->own_pid = w.own_pid;
+	s->space = w.pid_space;
+}
+
+/* Where two containers have the same pid, one of their jobs finds PID.steps taken, and names its own counter by its namespace. */
+static bool may_be_its(const struct meter *m, const struct seat *s, const struct file *f)
+{
+	if (s->own_pid != f->pid)
+		return false;
+	return f->space != 0 ? s->space == f->space : s->space == 0 || find_file(m, f->folder, f->pid, s->space) == NULL;
 }
 
 /* NULL where it is nobody's, or where it cannot be told whose. */
-static struct seat *owner_of(const struct meter *m, pid_t own_pid)
+static struct seat *owner_of(const struct meter *m, const struct file *f)
 {
 	struct seat *only = NULL;
 
 	vec_each(s, &m->seats) {
-		if (s->own_pid != own_pid)
+		if (!may_be_its(m, s, f))
 			continue;
 		if (only != NULL && only->pid != s->pid)
 			return NULL;
@@ -202,7 +234,7 @@ static struct seat *owner_of(const struct meter *m, pid_t own_pid)
 
 static uint64_t track_of(const struct meter *m, const struct file *f)
 {
-	const struct seat *s = owner_of(m, f->pid);
+	const struct seat *s = owner_of(m, f);
 
 	return s != NULL ? s->worker : hash64(f->path, strlen(f->path), 0) | unplanned;
 }
@@ -241,7 +273,7 @@ static bool is_of_now(const struct meter *m, const struct cost_steps *steps)
 
 static void read_file(struct meter *m, const struct file *f)
 {
-	struct seat *s = owner_of(m, f->pid);
+	struct seat *s = owner_of(m, f);
 	struct cost_steps steps;
 
 	if (!read_steps(f->path, &steps) || !is_of_now(m, &steps) || (s != NULL && !is_its(s, &steps)))
@@ -258,12 +290,24 @@ static void read_files_of(struct meter *m, const struct seat *s)
 			read_file(m, f);
 }
 
+/* Several sources may know a process: its counter counts for one of them. */
 static struct cost_view view_of(const struct meter *m, const struct seat *s)
 {
-	const struct seat *owner = s->own_pid == 0 ? NULL : owner_of(m, s->own_pid);
+	const struct seat *last = s;
 	struct cost_view its = cost_of(m->cost, s->worker);
 
-	return owner == NULL || its.measured ? its : cost_of(m->cost, owner->worker);
+	vec_each(other, &m->seats)
+		if (s->own_pid != 0 && other->pid == s->pid)
+			last = other;
+	return last == s || its.measured ? its : cost_of(m->cost, last->worker);
+}
+
+static void find_counter(struct meter *m, size_t folder, pid_t pid, uint64_t space)
+{
+	char path[PATH_MAX];
+
+	if (path_of(m, folder, pid, space, path) && file_exists(path))
+		list_one(m, folder, pid, space);
 }
 
 /* A worker's own counter is found without listing the folder. */
@@ -271,10 +315,9 @@ static void find_files(struct meter *m)
 {
 	vec_each(s, &m->seats)
 		for (size_t i = 0; s->own_pid > 0 && i < m->n_folders; i++) {
-			char path[PATH_MAX];
-
-			if (path_of(m, i, s->own_pid, path) && file_exists(path))
-				list_one(m, i, s->own_pid);
+			find_counter(m, i, s->own_pid, 0);
+			if (s->space != 0)
+				find_counter(m, i, s->own_pid, s->space);
 		}
 }
 
@@ -349,7 +392,7 @@ static void look_at_plan(struct meter *m, int64_t now_ns)
 	share(m);
 	vec_each(s, &m->seats) {
 		if (s->own_pid == 0)
-			s->own_pid = own_pid_of(m, s->pid);
+			read_own(m, s);
 		turn(m, s, now_ns);
 	}
 }
@@ -427,24 +470,35 @@ struct cost_view meter_of_worker(const struct meter *m, uint64_t worker)
 	return s == NULL ? cost_of(m->cost, worker) : view_of(m, s);
 }
 
+/* The counter of the job whose trace this is; NULL where there is none, or where two containers' jobs have that pid. */
+static const struct file *file_of_trace(const struct meter *m, struct str dir, uint64_t pid)
+{
+	const struct file *only = NULL;
+
+	vec_each(f, &m->files) {
+		if ((uint64_t)f->pid != pid || !str_eq(str_of(m->folders[f->folder]), dir))
+			continue;
+		if (only != NULL)
+			return NULL;
+		only = f;
+	}
+	return only;
+}
+
 struct cost_view meter_of_trace(const struct meter *m, const char *path)
 {
 	struct str text = str_of(path), name = text, pid_text;
+	const struct file *f;
 	uint64_t pid;
 
 	while (str_find_byte(name, '/') < name.n)
 		str_split(&name, '/');
 	pid_text = name;
-	if (!str_drop_prefix(&pid_text, STR(TRACE_PREFIX)) ||
+	if (name.n == text.n || !str_drop_prefix(&pid_text, STR(TRACE_PREFIX)) ||
 		str_to_u64(str_upto(pid_text, str_find_byte(pid_text, '-')), &pid) < 0)
 		return cost_of(m->cost, 0);
-	vec_each(f, &m->files) {
-		struct str dir = str_of(m->folders[f->folder]);
-
-		if ((uint64_t)f->pid == pid && str_eq(str_upto(text, text.n - name.n - 1), dir))
-			return cost_of(m->cost, track_of(m, f));
-	}
-	return cost_of(m->cost, 0);
+	f = file_of_trace(m, str_upto(text, text.n - name.n - 1), pid);
+	return cost_of(m->cost, f == NULL ? 0 : track_of(m, f));
 }
 
 void meter_status(const struct meter *m)

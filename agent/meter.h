@@ -4,8 +4,9 @@
  *	DIR/PID.steps of watched folders	read by itself, every meter_every_ns and when a window begins or ends
  *	vLLM's metrics, neuron-monitor		handed in by their sources: meter_count, meter_count_pid
  *
- * A counter belongs to the plan's worker of that pid (PID as the job sees itself, NSpid of /proc/PID/status); where two containers
- * have the same one it is nobody's. A counter of a job that the plan does not know is measured, too: such a job profiles
+ * A counter belongs to the plan's worker of that pid (PID as the job sees itself, NSpid of /proc/PID/status). Where two containers
+ * have the same one, one job's counter is PID.NAMESPACE.steps (the number of its /proc/self/ns/pid); where it still cannot be told
+ * whose it is, it is nobody's. A counter of a job that the plan does not know is measured, too: such a job profiles
  * itself, and its own traces beside the counter get the figures.
  * Runs on: the agent's main thread. */
 #ifndef AGENT_METER_H

@@ -155,6 +155,19 @@ static bool read_link(const char *path, char out[PATH_MAX])
 	return n > 0;
 }
 
+/* "pid:[4026531836]" */
+static void read_pid_space(struct worker *w, const char *proc)
+{
+	char path[PATH_MAX], to[PATH_MAX];
+	struct str link;
+
+	if (proc_path(path, proc, w->pid, "ns/pid") < 0 || !read_link(path, to))
+		return;
+	link = str_of(to);
+	if (!str_drop_prefix(&link, STR("pid:[")) || !str_drop_suffix(&link, STR("]")) || str_to_u64(link, &w->pid_space) < 0)
+		w->pid_space = 0;
+}
+
 static void read_root(struct worker *w, const char *proc)
 {
 	char path[PATH_MAX], its[PATH_MAX], ours[PATH_MAX];
@@ -193,6 +206,7 @@ int worker_read(struct worker *out, const char *proc, pid_t pid, struct err *e)
 		return rc;
 	out->age_ns = age_of(out->born_ticks);
 	read_own_pid(out, proc);
+	read_pid_space(out, proc);
 	read_environ(out, proc);
 	read_cgroup(out, proc);
 	read_root(out, proc);

@@ -6,6 +6,7 @@
  *	status     the pid that it has in its own name space
  *	cgroup     its pod and container (agent/cgroup.h)
  *	ns/mnt     another mount namespace than ours: its files are below /proc/PID/root
+ *	ns/pid     in which it has own_pid
  *	fd/        does it hold a /dev/neuron*
  *
  * Reading another user's needs root, or CAP_SYS_PTRACE; what cannot be read stays empty and env_read tells. No other value
@@ -31,6 +32,7 @@ struct worker {
 	char pod[WORKER_TEXT], pod_namespace[WORKER_TEXT]; /* "": it does not say */
 	struct cgroup cgroup;
 	pid_t own_pid; /* what getpid() tells it; pid where it is in no other name space */
+	uint64_t pid_space; /* the number of that name space; 0: not known */
 	char root[WORKER_ROOT];	    /* before a path of its own; "" when it sees the files that we do */
 	uint64_t born_ticks;	    /* since boot: two processes of one pid differ by it */
 	int64_t age_ns;

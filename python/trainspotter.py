@@ -48,7 +48,8 @@ The first step() runs one empty profile: without it, windows that the agent asks
 KINETO_USE_DAEMON set one is prepared at the end, too: a process that ends during such a window would crash.
 A forked child starts afresh at its own first step(), so loader processes, which have none, cost nothing.
 
-DIR/PID.steps, by which the agent measures what windows cost; it goes when the job ends. Little-endian:
+DIR/PID.steps, by which the agent measures what windows cost; it goes when the job ends. Where containers share the folder and that is
+another job's, it is DIR/PID.NAMESPACE.steps, with the number of /proc/self/ns/pid. Little-endian:
 
      0  8 bytes  "TSSTEPS1"                                    32  u64  windows ended
      8  u64  steps so far                                      40  u64  steps inside windows
@@ -216,12 +217,30 @@ def _offset(worker, period):
     return int.from_bytes(digest[:8], "little") % period
 
 
+def _pid_namespace():
+    return os.stat("/proc/self/ns/pid").st_ino
+
+
 class _Counter:
-    """DIR/PID.steps. Locked while its process lives, which tells across pid namespaces whether it does. Written by pwrite and not through
-    a mapping, since a mapped file on a file system that is full, or gone, ends the process by SIGBUS."""
+    """DIR/PID.steps, or DIR/PID.NAMESPACE.steps where that is a job's of another container that has the same pid there. Locked while its
+    process lives, which tells across pid namespaces whether it does. Written by pwrite and not through a mapping, since a mapped file on a
+    file system that is full, or gone, ends the process by SIGBUS."""
+
+    _held = set()
 
     def __init__(self, folder):
         self.path = f"{folder}/{os.getpid()}.steps"
+        if (os.getpid(), self.path) in self._held:
+            raise OSError(f"{self.path} counts for another profiler of this process")
+        try:
+            self._open()
+        except (BlockingIOError, PermissionError):
+            self.path = f"{folder}/{os.getpid()}.{_pid_namespace()}.steps"
+            self._open()
+        self._key = os.getpid(), f"{folder}/{os.getpid()}.steps"
+        self._held.add(self._key)
+
+    def _open(self):
         for more in (4, 3, 2, 1, 0):  # somebody who sweeps may hold it for a moment, or have taken it away
             self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
             try:
@@ -240,6 +259,7 @@ class _Counter:
         os.pwrite(self.fd, _COUNTER.pack(b"TSSTEPS1", *numbers), 0)
 
     def close(self):
+        self._held.discard(self._key)
         try:
             os.unlink(self.path)
         finally:
@@ -254,7 +274,7 @@ def _sweep(folder):
     with os.scandir(folder) as entries:
         for entry in entries:
             try:
-                if re.fullmatch(r"\d+\.steps", entry.name):
+                if re.fullmatch(r"\d+(\.\d+)?\.steps", entry.name):
                     _sweep_counter(entry)
                 elif entry.name.startswith(_PREFIX) and entry.name.endswith(".tmp"):
                     _sweep_half(entry)

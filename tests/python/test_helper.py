@@ -553,6 +553,34 @@ class HelperTest(unittest.TestCase):
         left = sorted(os.listdir(self.dir))
         self.assertEqual(left, sorted([f"{os.getpid()}.steps", "2.steps", "3.steps", "trainspotter-2-2.json.tmp"]))
 
+    def test_a_counter_that_another_container_has_is_left_alone_and_the_jobs_own_names_its_pid_namespace(self):
+        path, own = f"{self.dir}/{os.getpid()}.steps", f"{os.getpid()}.{os.stat('/proc/self/ns/pid').st_ino}.steps"
+        holder = subprocess.Popen([sys.executable, "-c", "import fcntl, sys; f = open(sys.argv[1], 'w'); fcntl.flock(f, fcntl.LOCK_EX);"
+                                   "print('held', flush=True); sys.stdin.read()", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        holder.stdout.readline()
+        self.make()
+        self.go(10)
+        self.assertEqual(os.path.getsize(path), 0)
+        self.assertEqual(self.files(".steps"), sorted([own, os.path.basename(path)]))
+        with open(f"{self.dir}/{own}", "rb") as file:
+            self.assertEqual(struct.unpack("<8sQ", file.read(16)), (b"TSSTEPS1", 10))
+        self.assertNotIn("uncounted", self.prof.counts)
+        self.prof.close()
+        self.assertEqual(self.files(".steps"), [os.path.basename(path)])
+        holder.communicate()
+
+    def test_a_second_profiler_of_a_process_takes_no_counter_of_its_own(self):
+        self.make()
+        self.go(10)
+        first = self.prof
+        self.make()
+        self.go(10)
+        self.assertEqual(self.prof.counts["uncounted"], 1)
+        self.assertEqual(self.files(".steps"), [f"{os.getpid()}.steps"])
+        self.prof.close()
+        first.close()
+        self.assertEqual(self.files(".steps"), [])
+
     # ---- processes
 
     def child(self, do):

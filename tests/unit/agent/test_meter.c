@@ -220,6 +220,54 @@ START_TEST(a_counter_that_two_containers_could_have_written_is_nobodys)
 }
 END_TEST
 
+static void put_in_space(pid_t pid, const char *link)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "proc/%ld/ns", (long)pid);
+	ck_assert_int_eq(mkdir(folder_path(name), 0700), 0);
+	snprintf(name, sizeof(name), "proc/%ld/ns/pid", (long)pid);
+	ck_assert_int_eq(symlink(link, folder_path(name)), 0);
+}
+
+/* Two containers with the same pid and folder: the second job found PID.steps taken. */
+START_TEST(the_counters_of_two_containers_with_the_same_pid_are_told_apart_by_their_namespaces)
+{
+	uint64_t worker = see("kineto", "pid 4711", PID, true), other;
+
+	make_process(PID + 1, OWN_PID);
+	put_in_space(PID, "pid:[4026532001]");
+	put_in_space(PID + 1, "pid:[4026532002]");
+	twin = true;
+	other = see("kineto", "pid 4712", PID + 1, false);
+	write_steps("in/12.4026532002.steps"); /* the other one's, which does nothing */
+	for (int i = 0; i < 8; i++)
+		ck_assert(window_of("kineto", "in/12.steps"));
+	ck_assert(meter_of_worker(m, worker).measured);
+	ck_assert_uint_ge(meter_of_worker(m, worker).cost_ppm, 800); /* half of it, as windows have become fewer */
+	ck_assert(!meter_of_worker(m, other).measured);
+	ck_assert(!meter_of_trace(m, folder_path("in/trainspotter-12-1790000000.json")).measured); /* whose is that? */
+}
+END_TEST
+
+START_TEST(a_counter_that_names_its_namespace_is_read_for_the_worker_in_it)
+{
+	uint64_t worker = see("kineto", "pid 4711", PID, true), other;
+
+	make_process(PID + 1, OWN_PID);
+	put_in_space(PID, "pid:[4026532001]");
+	put_in_space(PID + 1, "pid:[4026532002]");
+	twin = true;
+	other = see("kineto", "pid 4712", PID + 1, false);
+	write_steps("in/12.steps");
+	for (int i = 0; i < 8; i++)
+		ck_assert(window_of("kineto", "in/12.4026532001.steps"));
+	ck_assert(meter_of_worker(m, worker).measured);
+	ck_assert(!meter_of_worker(m, other).measured);
+	unlink(folder_path("in/12.4026532001.steps"));
+}
+END_TEST
+
 START_TEST(what_an_earlier_process_left_is_not_this_ones)
 {
 	uint64_t worker;
@@ -325,6 +373,9 @@ START_TEST(what_is_no_counter_is_passed_over)
 	folder_write("in/12.steps", STR("TSSTEPS1 and too short"));
 	folder_write("in/x.steps", STR(""));
 	folder_write("in/0.steps", STR(""));
+	folder_write("in/12.0.steps", STR(""));
+	folder_write("in/12..steps", STR(""));
+	folder_write("in/12.5.6.steps", STR(""));
 	folder_write("in/99999999999999999999.steps", STR(""));
 	ck_assert_int_eq(mkfifo(folder_path("in/13.steps"), 0600), 0); /* never waited for */
 	ck_assert(window_of("kineto", NULL));
@@ -342,6 +393,8 @@ Suite *suite_meter(void)
 	tcase_add_test(tc, the_counter_of_a_worker_is_found_when_it_appears);
 	tcase_add_test(tc, a_worker_without_a_counter_is_unmeasured_and_keeps_its_duty);
 	tcase_add_test(tc, a_counter_that_two_containers_could_have_written_is_nobodys);
+	tcase_add_test(tc, the_counters_of_two_containers_with_the_same_pid_are_told_apart_by_their_namespaces);
+	tcase_add_test(tc, a_counter_that_names_its_namespace_is_read_for_the_worker_in_it);
 	tcase_add_test(tc, what_an_earlier_process_left_is_not_this_ones);
 	tcase_add_test(tc, what_sources_count_is_taken_with_the_windows_that_were_out);
 	tcase_add_test(tc, a_job_that_profiles_itself_is_measured_by_its_own_counter);
