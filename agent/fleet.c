@@ -234,14 +234,14 @@ void fleet_look(struct fleet *f, int64_t now_ns, int64_t wall_ns)
 		send_report(f, now_ns, wall_ns);
 }
 
-/* A daemon that does not answer is not asked more often for that. */
+/* A daemon that does not answer, or cannot keep what it hears, is not asked more often for that. */
 int64_t fleet_wake_ns(const struct fleet *f)
 {
 	int64_t soon = f->sent_ns + soon_ns;
 
 	if (f->out)
 		return INT64_MAX;
-	return f->answered && soon < f->next_ns && plan_has_ended(f->lead.plan) ? soon : f->next_ns;
+	return f->answered && !f->lead.unheard && soon < f->next_ns && plan_has_ended(f->lead.plan) ? soon : f->next_ns;
 }
 
 void fleet_status(const struct fleet *f)

@@ -146,7 +146,9 @@ static void take_answer(struct lead *l, const struct json_node *root, int64_t no
 {
 	const struct json_node *leases = json_get(root, "leases");
 
-	plan_told(l->plan, l->told, l->n_told);
+	l->unheard = !json_get_bool(root, "heard", true);
+	if (!l->unheard)
+		plan_told(l->plan, l->told, l->n_told);
 	l->n_told = 0;
 	l->poll_ns = between(json_get_i64(root, "poll_ns", l->settings.poll_ns), poll_min_ns, poll_max_ns);
 	take_pause(l, json_get_bool(root, "paused", true), json_get_str(root, "reason"));

@@ -5,8 +5,9 @@
  *	lead_answer     200: paused or not, leases, how often to ask
  *	lead_failed     no answer, or none of a daemon: after three of them the local limits alone count
  *
- * A pause stays in force until an answer lifts it, whoever leads. What became of leases is repeated until an answer came. Before
- * the first answer the daemon leads, so that an agent that starts anew takes nothing unleased. Runs on: the agent's main thread. */
+ * A pause stays in force until an answer lifts it, whoever leads. What became of leases is repeated until an answer came that does
+ * not say "heard":false. Before the first answer the daemon leads, so that an agent that starts anew takes nothing unleased.
+ * Runs on: the agent's main thread. */
 #ifndef AGENT_LEAD_H
 #define AGENT_LEAD_H
 
@@ -36,6 +37,7 @@ struct lead {
 	int64_t poll_ns;
 	int64_t ahead_ns; /* of the wall clock before the monotonic one; the same until the clock is set */
 	uint64_t answers, failed, leases; /* so far; leases: answered with, repeats counted */
+	bool unheard; /* by its last answer the daemon could not keep what ended */
 	struct plan_ended told[LEAD_ENDED_MAX]; /* in the report that is out */
 	size_t n_told;
 };

@@ -162,6 +162,8 @@ void poll_post(struct api_call *c)
 	for (size_t i = 0; i < an.n_leases; i++)
 		write_lease(&c->w, &an.leases[i], an.now_ns);
 	jw_end(&c->w);
+	if (!an.heard)
+		jw_key_bool(&c->w, "heard", false);
 	call_end(c);
 }
 

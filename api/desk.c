@@ -42,6 +42,7 @@ struct job {
 	job_run *run;
 	job_run *answer; /* after the commit; NULL for nothing */
 	bool regardless; /* whether the commit failed or not */
+	bool kept;	 /* it did not fail; for answer */
 	void *arg;
 	struct arena *arena;
 	struct ticket *ticket;
@@ -157,6 +158,18 @@ static void tell_metrics(struct desk *d)
 	*was = now;
 }
 
+/* Of a round that could not be made durable: what it counted did not happen, and may come once more. */
+static void forget_counts(struct desk *d)
+{
+	struct lease_counts now = lease_table_counts(d->table);
+
+	d->told.granted = now.granted;
+	d->told.taken = now.taken;
+	d->told.not_taken = now.not_taken;
+	d->told.ran_out = now.ran_out;
+	memcpy(d->told.captures, now.captures, sizeof(d->told.captures));
+}
+
 /* ---- the thread */
 
 /* What could not be made durable did not happen. */
@@ -192,6 +205,7 @@ static int commit(struct desk *d, struct err *e)
 /* rc: of all the batch. */
 static void answer_job(struct desk *d, struct job *job, int64_t now_ns, int rc, const struct err *e)
 {
+	job->kept = rc == OK;
 	if (rc != OK && (d->stale || !job->regardless)) {
 		job->rc = rc;
 		job->err = *e;
@@ -211,8 +225,11 @@ static void run_batch(struct desk *d, struct job *const *jobs, size_t n)
 		lease_table_tick(d->table, now_ns, &d->round);
 	for (size_t i = 0; i < n && rc == OK; i++)
 		jobs[i]->rc = jobs[i]->run(d, jobs[i], now_ns, &jobs[i]->err);
-	if (rc == OK)
+	if (rc == OK) {
 		rc = commit(d, &e);
+		if (rc != OK)
+			forget_counts(d);
+	}
 	for (size_t i = 0; i < n; i++)
 		answer_job(d, jobs[i], now_ns, rc, &e);
 	tell_metrics(d);
@@ -303,6 +320,7 @@ static int answer_poll(struct desk *d, struct job *job, int64_t now_ns, struct e
 	out->reason = arena_str(job->arena, d->policy.reason);
 	out->poll_ns = lease_table_limits(d->table).poll_ns;
 	out->now_ns = now_ns;
+	out->heard = job->kept || p->poll->n_ended == 0;
 	out->leases = lease_table_told(d->table, p->poll->agent, now_ns, job->arena, &out->n_leases);
 	return OK;
 }

@@ -36,6 +36,7 @@ struct desk_answer {
 	int64_t poll_ns, now_ns;
 	struct lease *leases;
 	size_t n_leases;
+	bool heard; /* what ended is durable; else the agent has to tell it again */
 };
 /* E_FORMAT for a poll that cannot be, E_BUSY at a ceiling or when too many wait, and what the store says. Texts
  * are in the arena. */

@@ -313,6 +313,7 @@ MEMBERS(poll_answer) = {
 	{ "reason", "string", NULL, false },
 	{ "poll_ns", "integer", "poll again after that", false },
 	{ "leases", "[Lease]", "all whose windows have still to begin", false },
+	{ "heard", "boolean", "false: what ended could not be kept, tell it again", OPTIONAL },
 };
 
 MEMBERS(agent_worker) = {

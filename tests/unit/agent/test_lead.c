@@ -167,6 +167,22 @@ START_TEST(what_became_of_a_lease_is_told_until_an_answer_came)
 }
 END_TEST
 
+START_TEST(what_the_daemon_could_not_keep_is_told_again)
+{
+	see("0", true);
+	answer(ANSWER(LEASE("L", "\"C\"", "0", "")));
+	ck_assert(next());
+	plan_end(p, order.id, false, "empty", now);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(json_get(report(), "ended")->n, 1);
+		answer("{\"paused\":false,\"reason\":\"\",\"poll_ns\":1000000000,\"leases\":[],\"heard\":false}");
+	}
+	ck_assert_uint_eq(json_get(report(), "ended")->n, 1);
+	answer(ANSWER(""));
+	ck_assert_uint_eq(json_get(report(), "ended")->n, 0);
+}
+END_TEST
+
 START_TEST(what_ended_after_the_report_is_told_by_the_next_one)
 {
 	see("0", true);
@@ -266,6 +282,7 @@ Suite *suite_lead(void)
 	tcase_add_test(tc, a_report_tells_of_every_worker);
 	tcase_add_test(tc, the_time_of_a_window_is_the_same_in_every_report_until_the_clock_is_set);
 	tcase_add_test(tc, what_became_of_a_lease_is_told_until_an_answer_came);
+	tcase_add_test(tc, what_the_daemon_could_not_keep_is_told_again);
 	tcase_add_test(tc, what_ended_after_the_report_is_told_by_the_next_one);
 	tcase_add_test(tc, after_three_polls_without_an_answer_the_local_limits_count_until_there_is_one);
 	tcase_add_test(tc, a_pause_stays_in_force_until_an_answer_lifts_it);

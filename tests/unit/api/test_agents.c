@@ -1,6 +1,7 @@
 /* Agents that poll, captures that are asked for, the kill switch: as they come over the API. */
 #include "tests/unit/api/ask.h"
 
+#include <sqlite3.h>
 #include <stdarg.h>
 
 Suite *suite_agents(void);
@@ -350,6 +351,38 @@ START_TEST(on_a_full_disk_agents_are_answered_without_new_leases)
 }
 END_TEST
 
+/* Somebody else has the store: for one who polls that is no other than a disk without room. */
+static sqlite3 *hold_store(void)
+{
+	sqlite3 *db = NULL;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/store.sqlite", k.fleet.dir);
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	return db;
+}
+
+START_TEST(what_ended_is_told_again_until_it_is_kept)
+{
+	const char *ended;
+	sqlite3 *db;
+
+	poll_as('1', ",\"wants\":true", "");
+	ended = ended_of(TAKEN);
+	db = hold_store();
+	ck_assert_int_eq(poll_as('1', "", ended), 200);
+	ck_assert(!json_get_bool(k.json, "heard", true));
+	ck_assert_int_eq(poll_as('2', "", ""), 200); /* it had nothing to say */
+	ck_assert_ptr_null(json_get(k.json, "heard"));
+	sqlite3_close(db);
+	ck_assert_int_eq(poll_as('1', "", ended), 200);
+	ck_assert_ptr_null(json_get(k.json, "heard"));
+	ck_assert(ask_metric(&k, "trainspotter_leases ") == 0);
+	ck_assert(ask_metric(&k, "trainspotter_leases_ended_total{taken=\"yes\"} ") == 1);
+}
+END_TEST
+
 /* Nor does it matter to those who only look that what the table would write cannot be written. */
 START_TEST(on_a_full_disk_who_only_reads_is_answered)
 {
@@ -425,6 +458,7 @@ Suite *suite_agents(void)
 	tcase_add_test(tc, a_capture_that_nobody_takes_expires_by_itself);
 	tcase_add_test(tc, the_kill_switch_holds_over_a_restart_until_it_is_lifted);
 	tcase_add_test(tc, a_poll_of_any_bytes_is_taken_or_refused_and_does_no_harm);
+	tcase_add_test(tc, what_ended_is_told_again_until_it_is_kept);
 	tcase_add_test(tc, on_a_full_disk_agents_are_answered_without_new_leases);
 	tcase_add_test(tc, on_a_full_disk_who_only_reads_is_answered);
 	tcase_add_test(tc, what_could_not_be_made_durable_did_not_happen);
