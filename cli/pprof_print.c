@@ -104,16 +104,32 @@ void pprof_print_trace(struct pprof_print *p, const struct chains *c, struct str
 }
 
 /* ---- windows */
+
+/* Rows that hold again what others do: HLO ops are sums of a device's instructions where those are there. */
+static bool is_sum(enum op_kind kind, bool has_kernels)
+{
+	return kind == OP_ENGINE || kind == OP_GAP || (kind == OP_HLO && has_kernels);
+}
+
+static bool has_kernels(const struct window *w)
+{
+	for (size_t i = 0; i < w->n_ops; i++)
+		if (w->ops[i].kind == OP_KERNEL)
+			return true;
+	return false;
+}
+
 void pprof_print_window(struct pprof_print *p, const struct window *w, struct str file, bool several)
 {
+	bool kernels = has_kernels(w);
+
 	begin(p, file, several);
 	for (size_t i = 0; i < w->n_ops; i++) {
 		const struct op_summary *op = &w->ops[i];
 		bool device = op_kind_on_device(op->kind);
-		const int64_t values[VALUES] = { (int64_t)op->calls, device ? 0 : op->cpu_self_ns,
-			device ? op->device_self_ns : 0 };
+		const int64_t values[VALUES] = { (int64_t)op->calls, op->cpu_self_ns, device ? op->device_self_ns : 0 };
 
-		if (op->kind != OP_ENGINE && op->kind != OP_GAP)
+		if (!is_sum(op->kind, kernels))
 			sample(p, &op->name, 1, values, device, file);
 	}
 	cover(p, w->start_ns, w->dur_ns);

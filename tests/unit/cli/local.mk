@@ -24,6 +24,7 @@ tests_unit_cli_test_cli_SOURCES = \
 	cli/optable_file.c \
 	cli/overhead.c \
 	cli/pprof.c \
+	cli/pprof_print.c \
 	cli/progress.c \
 	cli/ranks.c \
 	cli/remote.c \
@@ -33,12 +34,14 @@ tests_unit_cli_test_cli_SOURCES = \
 	tests/unit/cli/command.c tests/unit/cli/command.h \
 	tests/unit/cli/fake_http.c tests/unit/cli/fake_http.h \
 	tests/unit/cli/main.c \
+	tests/unit/cli/pprof_read.c tests/unit/cli/pprof_read.h \
 	tests/unit/cli/test_capture.c \
 	tests/unit/cli/test_chart.c \
 	tests/unit/cli/test_csv.c \
 	tests/unit/cli/test_keyavg_print.c \
 	tests/unit/cli/test_optable_file.c \
 	tests/unit/cli/test_pprof.c \
+	tests/unit/cli/test_pprof_print.c \
 	tests/unit/cli/test_progress.c \
 	tests/unit/cli/test_ranks.c \
 	tests/unit/cli/test_remote.c \

@@ -1,70 +1,12 @@
 #include "cli/pprof.h"
 
 #include <check.h>
-#include <inttypes.h>
 
-#include "base/enc.h"
-#include "trace/input.h"
+#include "tests/unit/cli/pprof_read.h"
 
 Suite *suite_pprof(void);
 
 static const struct pprof_type types[] = { { "calls", "count" }, { "device", "nanoseconds" } };
-
-/* The message of a profile, read back through the reader of gzip. */
-static void unpack(struct str packed, struct buf *out)
-{
-	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
-	struct trace_report report = { 0 };
-	struct input *in = NULL;
-	struct err e = { 0 };
-	struct str block;
-
-	ck_assert_int_eq(input_open_memory(&in, packed, "profile", &limits, &e), OK);
-	do {
-		ck_assert_int_eq(input_next(in, &block, &e), OK);
-		buf_str(out, block);
-	} while (block.n > 0);
-	input_report(in, &report);
-	ck_assert_uint_eq(report.n_skips + report.n_notes, 0);
-	ck_assert_uint_lt(report.raw_bytes, 1 << 20);
-	input_close(in);
-}
-
-static uint64_t varint(struct str *s)
-{
-	uint64_t v = 0;
-	size_t n = enc_get_varint((const uint8_t *)s->p, s->n, &v);
-
-	ck_assert_uint_gt(n, 0);
-	*s = str_from(*s, n);
-	return v;
-}
-
-/* "field=number" and "field{…}" of a message; depth: levels that are messages. */
-static void tell(struct str message, unsigned depth, struct buf *out)
-{
-	while (message.n > 0) {
-		uint64_t tag = varint(&message), v = varint(&message);
-
-		if ((tag & 7) == 0) {
-			buf_fmt(out, "%" PRIu64 "=%" PRId64 " ", tag >> 3, (int64_t)v);
-			continue;
-		}
-		ck_assert_uint_eq(tag & 7, 2);
-		ck_assert_uint_le(v, message.n);
-		buf_fmt(out, "%" PRIu64 "{", tag >> 3);
-		if (tag >> 3 == 6 && depth == 2) {
-			buf_str(out, str_upto(message, v));
-		} else if (depth == 0 || (depth == 1 && (tag >> 3) < 3)) { /* packed numbers */
-			for (struct str packed = str_upto(message, v); packed.n > 0;)
-				buf_fmt(out, "%" PRId64 " ", (int64_t)varint(&packed));
-		} else {
-			tell(str_upto(message, v), depth - 1, out);
-		}
-		buf_text(out, "}\n");
-		message = str_from(message, v);
-	}
-}
 
 START_TEST(a_profile_has_types_samples_locations_functions_and_texts)
 {
@@ -82,8 +24,8 @@ START_TEST(a_profile_has_types_samples_locations_functions_and_texts)
 	pprof_sample(p, in_op, 2, values, &label, 1);
 	pprof_sample(p, in_op + 1, 1, other, NULL, 0);
 	ck_assert_int_eq(pprof_finish(p, &head, &packed, &e), OK);
-	unpack(buf_view(&packed), &message);
-	tell(buf_view(&message), 2, &said);
+	pprof_unpack(buf_view(&packed), &message);
+	pprof_tell(buf_view(&message), &said);
 	ck_assert_str_eq(buf_view(&said).p, "2{1{1 2 }\n2{3 1000 }\n3{1=1 2=2 }\n}\n" /* a kernel in an op */
 					    "2{1{2 }\n2{1 -5 }\n}\n"
 					    "1{1=3 2=4 }\n1{1=2 2=5 }\n"
@@ -112,7 +54,7 @@ START_TEST(names_have_a_line_each_and_something_on_it)
 	for (size_t i = 0; i < COUNT(names); i++)
 		pprof_sample(p, &names[i], 1, values, NULL, 0);
 	ck_assert_int_eq(pprof_finish(p, &(struct pprof_head){ 0 }, &packed, &e), OK);
-	unpack(buf_view(&packed), &message);
+	pprof_unpack(buf_view(&packed), &message);
 	ck_assert(str_has_suffix(buf_view(&message), STR("2\2\"\"" "2\x0ftwo?lines ?[31m" "2\6µ;\"x\"")));
 	buf_fini(&packed);
 	buf_fini(&message);
@@ -136,7 +78,7 @@ START_TEST(a_large_profile_comes_back_whole)
 		pprof_sample(p, &frame, 1, values, NULL, 0);
 	}
 	ck_assert_int_eq(pprof_finish(p, &(struct pprof_head){ 0 }, &packed, &e), OK);
-	unpack(buf_view(&packed), &message);
+	pprof_unpack(buf_view(&packed), &message);
 	ck_assert_uint_gt(message.n, 1 << 20);
 	ck_assert(str_contains(buf_view(&message), STR("aten::op_29999")));
 	buf_fini(&packed);
