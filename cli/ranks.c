@@ -12,7 +12,7 @@
 #include "cli/width.h"
 #include "trace/normalise.h"
 
-enum { BYTES_MAX = 1 << 30, FILES_MAX = 100000, LABEL = 48, NAME_SHOWN = 48 };
+enum { BYTES_MAX = 1 << 30, FILES_MAX = 100000, LABEL = 128, LABEL_SHOWN = 20, NAME_SHOWN = 48 };
 #define NOTABLE 1.05 /* of the median */
 
 /* Rows that stand above the ops. */
@@ -27,6 +27,7 @@ _Static_assert(COUNT(head_names) == HEADS, "name every head row");
 
 struct file {
 	char label[LABEL];
+	struct str name;
 	int64_t rank;
 	int64_t heads[HEADS];
 };
@@ -130,6 +131,7 @@ void ranks_add(struct ranks *r, const struct keyavg_table *kt, int64_t rank, con
 		return;
 	}
 	make_label(f, rank, file);
+	f->name = arena_text(&r->arena, file);
 	f->rank = rank;
 	buf_init(&key, 8 << 20);
 	for (size_t i = 0; i < kt->n; i++) {
@@ -137,6 +139,89 @@ void ranks_add(struct ranks *r, const struct keyavg_table *kt, int64_t rank, con
 		add_cell(r, &kt->v[i], &key);
 	}
 	buf_fini(&key);
+}
+
+/* ---- labels that several files have */
+
+static int compare_labels(const void *pa, const void *pb, void *arg)
+{
+	const struct file *files = arg;
+
+	return strcmp(files[*(const size_t *)pa].label, files[*(const size_t *)pb].label);
+}
+
+static bool has_twins(const struct ranks *r)
+{
+	size_t *order = mem_get_array(r->files.n, sizeof(*order));
+	bool any = false;
+
+	for (size_t i = 0; i < r->files.n; i++)
+		order[i] = i;
+	qsort_r(order, r->files.n, sizeof(*order), compare_labels, r->files.v);
+	for (size_t i = 1; i < r->files.n && !any; i++)
+		any = compare_labels(&order[i - 1], &order[i], r->files.v) == 0;
+	mem_free(order);
+	return any;
+}
+
+static bool parts_names(char c)
+{
+	return c == '/' || c == '.' || c == ':';
+}
+
+/* How many bytes all names begin or, mirrored, end with, up to where one of their parts does. */
+static size_t common_bytes(const struct ranks *r, bool mirrored)
+{
+	struct str first = r->files.v[0].name;
+	size_t same = first.n, whole = 0;
+
+	vec_each(f, &r->files) {
+		size_t n = 0;
+
+		while (n < same && n < f->name.n &&
+			(mirrored ? f->name.p[f->name.n - 1 - n] == first.p[first.n - 1 - n] : f->name.p[n] == first.p[n]))
+			n++;
+		same = n;
+	}
+	for (size_t i = 0; i < same; i++)
+		whole = parts_names(mirrored ? first.p[first.n - 1 - i] : first.p[i]) ? i + 1 : whole;
+	return whole;
+}
+
+/* By what is different in their names. */
+static void label_by_names(struct ranks *r)
+{
+	size_t before = common_bytes(r, false), behind = common_bytes(r, true);
+
+	vec_each(f, &r->files) {
+		size_t n = f->name.n > before + behind ? f->name.n - before - behind : 0;
+		struct str part = width_ending(str_upto(str_from(f->name, before), n), LABEL_SHOWN);
+
+		part = str_from(part, part.n > LABEL / 2 ? part.n - LABEL / 2 : 0);
+		if (f->rank >= 0)
+			snprintf(f->label, LABEL, "rank %" PRId64 " %.*s", f->rank, STR_ARG(part));
+		else
+			snprintf(f->label, LABEL, "%.*s", STR_ARG(part));
+	}
+}
+
+static void number_labels(struct ranks *r)
+{
+	size_t at = 0;
+
+	vec_each(f, &r->files) {
+		size_t n = strlen(f->label);
+
+		snprintf(f->label + n, LABEL - n, "%s#%zu", n > 0 ? " " : "", ++at);
+	}
+}
+
+static void tell_apart(struct ranks *r)
+{
+	if (has_twins(r))
+		label_by_names(r);
+	if (has_twins(r)) /* one file several times */
+		number_labels(r);
 }
 
 /* ---- the largest ops */
@@ -367,6 +452,7 @@ int ranks_print(struct ranks *r, enum keyavg_column by, size_t limit, bool colou
 		by = has_device(r) ? KEYAVG_SELF_DEVICE : KEYAVG_SELF_CPU;
 	if (r->files.n == 0)
 		return OK;
+	tell_apart(r);
 	put_in_order(r);
 	m = matrix_of(r, by);
 	tops = m == NULL ? NULL : tops_of(r, m);

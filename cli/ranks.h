@@ -19,7 +19,8 @@ struct ranks;
 
 struct ranks *ranks_new(void);
 void ranks_free(struct ranks *r);
-/* rank: -1 where the file does not say; file: its name. Copies. */
+/* rank: -1 where the file does not say; file: its name. Copies. Where that tells two files alike, they are told by what is
+ * different in their names. */
 void ranks_add(struct ranks *r, const struct keyavg_table *kt, int64_t rank, const char *file);
 /* by: the column compared, KEYAVG_COLUMNS for self device time where there is any, else self CPU time. screen: its
  * columns, 0 for as many as there are. */

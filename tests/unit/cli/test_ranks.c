@@ -180,6 +180,55 @@ START_TEST(a_host_row_and_a_device_row_of_one_name_are_two)
 }
 END_TEST
 
+static void expect_labels(const char *const *names, size_t n, int64_t rank, const char *head)
+{
+	struct buf out;
+	struct err e = { 0 };
+	struct str rest;
+
+	for (size_t i = 0; i < n; i++) {
+		op("aten::mm", 3, 100);
+		file(rank, names[i]);
+	}
+	buf_init(&out, 1 << 20);
+	ck_assert_int_eq(ranks_print(ranks, KEYAVG_COLUMNS, 1, false, 0, &out, &e), OK);
+	rest = buf_view(&out);
+	ck_assert_msg(str_eq(str_trim(str_split(&rest, '\n')), str_of(head)), "%s", buf_view(&out).p);
+	buf_fini(&out);
+}
+
+START_TEST(files_alike_are_told_apart_by_what_is_different_in_their_names)
+{
+	static const char *const folders[] = { "runs/before/trace.json", "runs/after/trace.json" };
+
+	expect_labels(folders, 2, -1, "before   after  over median");
+}
+END_TEST
+
+START_TEST(so_are_files_of_one_rank)
+{
+	static const char *const times[] = { "t/host_7.1694.pt.trace.json", "t/host_7.1701.pt.trace.json" };
+
+	expect_labels(times, 2, 3, "rank 3 1694  rank 3 1701  over median");
+}
+END_TEST
+
+START_TEST(files_of_one_name_are_numbered)
+{
+	static const char *const same[] = { "a.json", "a.json", "a.json" };
+
+	expect_labels(same, 3, -1, "#1      #2      #3  over median");
+}
+END_TEST
+
+START_TEST(long_differences_show_their_end)
+{
+	static const char *const far[] = { "x/trace.json", "a/folder/that/is/deep/漢字漢字漢字/trace.json", "x/trace.json" };
+
+	expect_labels(far, 3, -1, "x #1  is/deep/漢字漢字漢字 #2    x #3  over median");
+}
+END_TEST
+
 START_TEST(no_files_are_no_table)
 {
 	expect(KEYAVG_COLUMNS, 10, "");
@@ -215,6 +264,10 @@ Suite *suite_ranks(void)
 	tcase_add_test(tc, a_screen_too_narrow_for_a_column_each_gets_least_median_and_most);
 	tcase_add_test(tc, rows_are_by_the_column_asked_for_and_as_many);
 	tcase_add_test(tc, a_host_row_and_a_device_row_of_one_name_are_two);
+	tcase_add_test(tc, files_alike_are_told_apart_by_what_is_different_in_their_names);
+	tcase_add_test(tc, so_are_files_of_one_rank);
+	tcase_add_test(tc, files_of_one_name_are_numbered);
+	tcase_add_test(tc, long_differences_show_their_end);
 	tcase_add_test(tc, no_files_are_no_table);
 	tcase_add_test(tc, memory_that_gives_out_is_told);
 	suite_add_tcase(s, tc);
