@@ -163,6 +163,33 @@ static void add_escaped_byte(unsigned char c, struct buf *out)
 		buf_fmt(out, "\\u%04x", c);
 }
 
+/* C1 controls, LINE SEPARATOR and PARAGRAPH SEPARATOR: how many bytes, and which; else 0. */
+static size_t odd_character(struct str s, unsigned *c)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+
+	if (s.n > 1 && p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
+		*c = p[1];
+		return 2;
+	}
+	if (s.n > 2 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)) {
+		*c = 0x2000 | (p[2] & 0x3f);
+		return 3;
+	}
+	return 0;
+}
+
+static size_t escape_high(struct str s, struct buf *out)
+{
+	unsigned c;
+	size_t n = odd_character(s, &c);
+
+	if (n == 0)
+		return add_high(s.p, s.n, out);
+	buf_fmt(out, "\\u%04x", c);
+	return n;
+}
+
 void json_escape(struct str s, struct buf *out)
 {
 	size_t i = 0;
@@ -171,7 +198,7 @@ void json_escape(struct str s, struct buf *out)
 		size_t from = i;
 
 		while (i < s.n && s.p[i] != '"' && s.p[i] != '\\' && (unsigned char)s.p[i] >= 0x20 &&
-			(unsigned char)s.p[i] < 0x80)
+			(unsigned char)s.p[i] < 0x7f)
 			i++;
 		buf_add(out, s.p + from, i - from);
 		if (i == s.n)
@@ -179,6 +206,6 @@ void json_escape(struct str s, struct buf *out)
 		if ((unsigned char)s.p[i] < 0x80)
 			add_escaped_byte((unsigned char)s.p[i++], out);
 		else
-			i += add_high(s.p + i, s.n - i, out);
+			i += escape_high(str_from(s, i), out);
 	}
 }

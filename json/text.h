@@ -22,7 +22,8 @@ size_t json_escape_length(const char *p, size_t n);
 bool json_utf8_valid(struct str s);
 void json_add_code_point(struct buf *out, uint32_t cp); /* as UTF-8; cp is one: at most 0x10ffff, no surrogate */
 
-/* Appends s as the inside of a JSON string: quote, back-slash and control characters escaped, ill-formed UTF-8 as
+/* Appends s as the inside of a JSON string: quote, back-slash and control characters escaped (DEL and
+ * C1, which a terminal may obey, and U+2028 and U+2029, at which readers of lines part a text, too), ill-formed UTF-8 as
  * U+FFFD. */
 void json_escape(struct str s, struct buf *out);
 

@@ -107,6 +107,18 @@ START_TEST(what_is_escaped_comes_back_when_unescaped)
 }
 END_TEST
 
+START_TEST(what_a_terminal_or_a_reader_of_lines_may_obey_is_escaped)
+{
+	struct buf out;
+
+	buf_init(&out, 1000);
+	json_escape(STR("a\x7f" "b\xc2\x9b" "c\xc2\xa0\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\xc2"), &out);
+	ck_assert_str_eq(buf_view(&out).p,
+		"a\\u007fb\\u009bc\xc2\xa0\xe2\x80\xa7\\u2028\\u2029\xe2\x80\xaa\xef\xbf\xbd");
+	buf_fini(&out);
+}
+END_TEST
+
 START_TEST(unescaping_into_an_arena_says_when_it_is_full)
 {
 	struct arena a;
@@ -131,6 +143,7 @@ Suite *suite_text(void)
 	tcase_add_test(tc, each_ill_formed_part_of_utf8_becomes_one_replacement);
 	tcase_add_test(tc, ill_formed_utf8_is_found_behind_plain_text_too);
 	tcase_add_test(tc, what_is_escaped_comes_back_when_unescaped);
+	tcase_add_test(tc, what_a_terminal_or_a_reader_of_lines_may_obey_is_escaped);
 	tcase_add_test(tc, unescaping_into_an_arena_says_when_it_is_full);
 	suite_add_tcase(s, tc);
 	return s;
