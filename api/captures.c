@@ -124,9 +124,10 @@ void policy_get(struct api_call *c)
 static int take_policy(const struct json_node *body, struct capture_policy *p, struct err *e)
 {
 	static const char *const known[] = { "paused", "reason" };
+	const struct json_node *paused = json_get(body, "paused");
 	int rc = body_known(body, known, COUNT(known), e);
 
-	if (rc == OK && json_get(body, "paused") == NULL)
+	if (rc == OK && (paused == NULL || paused->kind == JSON_K_NULL)) /* half an order must not let a fleet go on */
 		rc = err_set(e, E_USAGE, "paused: must be true or false");
 	if (rc == OK)
 		rc = body_bool(body, "paused", &p->paused, e);

@@ -134,6 +134,58 @@ static void put_operation_id(struct buf *out, const struct route *r)
 	buf_text(out, r->path[1] == '\0' ? "_root\n" : "\n");
 }
 
+/* ---- parameters */
+
+static void put_words(struct buf *out, int depth, const char *(*word)(unsigned), unsigned n)
+{
+	line(out, depth, "enum:");
+	for (unsigned i = 0; i < n; i++)
+		line(out, depth + 1, "- %s", word(i));
+}
+
+static const char *kind_word(unsigned i)
+{
+	return op_kind_name((enum op_kind)i);
+}
+
+static const char *state_word(unsigned i)
+{
+	return alert_state_name((enum alert_state)i);
+}
+
+static const char *order_word(unsigned i)
+{
+	return i == 0 ? "newest" : "oldest";
+}
+
+static void put_parameter(struct buf *out, int depth, enum param_id id, bool required)
+{
+	line(out, depth, "name: %s", param_name(id));
+	line(out, depth, "in: query");
+	if (required)
+		line(out, depth, "required: true");
+	quoted(out, depth, "description", param_help(id));
+	line(out, depth, "schema:");
+	line(out, depth + 1, "type: %s", id == PARAM_LIMIT ? "integer" : "string");
+	if (id == PARAM_KIND)
+		put_words(out, depth + 1, kind_word, OP_KINDS);
+	if (id == PARAM_STATE)
+		put_words(out, depth + 1, state_word, ALERT_STATES);
+	if (id == PARAM_ORDER)
+		put_words(out, depth + 1, order_word, 2);
+	if (id != PARAM_LIMIT)
+		return;
+	line(out, depth + 1, "minimum: 1");
+	line(out, depth + 1, "maximum: %d", QUERY_LIMIT_MAX);
+	line(out, depth + 1, "default: %d", QUERY_LIMIT_DEFAULT);
+}
+
+/* Without which there is no answer. */
+static bool is_required(const struct route *r, enum param_id id)
+{
+	return (r->run == trend_get && id == PARAM_OP) || (r->run == compare_get && id == PARAM_SERVICE);
+}
+
 static void put_parameters(struct buf *out, const struct route *r)
 {
 	bool has_id = str_contains(str_of(r->path), STR("{id}"));
@@ -143,9 +195,18 @@ static void put_parameters(struct buf *out, const struct route *r)
 	line(out, 3, "parameters:");
 	if (has_id)
 		line(out, 4, "- $ref: '#/components/parameters/id'");
-	for (unsigned i = 0; i < PARAMS; i++)
-		if ((r->params & PARAM_BIT(i)) != 0)
-			line(out, 4, "- $ref: '#/components/parameters/%s'", param_name((enum param_id)i));
+	for (unsigned i = 0; i < PARAMS; i++) {
+		enum param_id id = (enum param_id)i;
+
+		if ((r->params & PARAM_BIT(i)) == 0)
+			continue;
+		if (!is_required(r, id)) {
+			line(out, 4, "- $ref: '#/components/parameters/%s'", param_name(id));
+			continue;
+		}
+		line(out, 4, "-");
+		put_parameter(out, 5, id, true);
+	}
 }
 
 static void put_body(struct buf *out, const struct route *r)
@@ -235,14 +296,8 @@ static void put_all_parameters(struct buf *out)
 	line(out, 3, "schema:");
 	line(out, 4, "type: string");
 	for (unsigned i = 0; i < PARAMS; i++) {
-		enum param_id id = (enum param_id)i;
-
-		line(out, 2, "%s:", param_name(id));
-		line(out, 3, "name: %s", param_name(id));
-		line(out, 3, "in: query");
-		quoted(out, 3, "description", param_help(id));
-		line(out, 3, "schema:");
-		line(out, 4, "type: %s", id == PARAM_LIMIT ? "integer" : "string");
+		line(out, 2, "%s:", param_name((enum param_id)i));
+		put_parameter(out, 3, (enum param_id)i, false);
 	}
 }
 

@@ -40,6 +40,8 @@ static int check_text(struct str s, bool may_be_empty, const char *what, struct 
 		return err_set(e, E_LIMIT, "%s: %zu bytes, at most %d", what, s.n, WINDOW_TEXT_MAX);
 	if (s.n == 0 && !may_be_empty)
 		return err_set(e, E_FORMAT, "%s: empty", what);
+	if (str_find_byte(s, '\0') < s.n)
+		return err_set(e, E_FORMAT, "%s: holds a NUL", what);
 	return json_utf8_valid(s) ? OK : err_set(e, E_FORMAT, "%s: not UTF-8", what);
 }
 

@@ -202,6 +202,10 @@ static const struct {
 	{ "/api/v1/captures", "{\"service\":\"s\",\"duration_ns\":60000000001}", "duration_ns: must be", 422 },
 	{ "/api/v1/captures", "{\"service\":\"nobody\"}", "no agent that polls tells of such a worker (service nobody", 404 },
 	{ "/api/v1/capture/policy", "{\"reason\":\"x\"}", "paused: must be true or false", 422 },
+	{ "/api/v1/capture/policy", "{\"paused\":null}", "paused: must be true or false", 422 },
+	{ "/api/v1/captures", "{\"service\":\"a\\u0000b\"}", "service: holds a NUL", 422 },
+	{ "/api/v1/deploys", "{\"service\":\"a\\u0000b\",\"deploy\":\"d\"}", "service: holds a NUL", 422 },
+	{ "/api/v1/deploys", "{\"service\":\"a\",\"deploy\":\"d\",\"labels\":{\"k\":\"\\u0000\"}}", "labels: \"k\" must be a text of at most 256 bytes, none of them NUL", 422 },
 	{ "/api/v1/capture/policy", "{\"paused\":\"yes\"}", "paused: must be true or false", 422 },
 };
 

@@ -68,6 +68,24 @@ START_TEST(every_route_is_described_with_its_parameters)
 }
 END_TEST
 
+START_TEST(what_a_parameter_may_be_is_described)
+{
+	const struct yaml_node *root = description(), *params = get(get(root, "components"), "parameters");
+	const struct yaml_node *trend = get(get(get(get(root, "paths"), "/api/v1/trend"), "get"), "parameters");
+	size_t required = 0;
+
+	ck_assert_uint_eq(get(get(get(params, "kind"), "schema"), "enum")->n, OP_KINDS);
+	ck_assert_uint_eq(get(get(get(params, "state"), "schema"), "enum")->n, ALERT_STATES);
+	ck_assert(str_eq(get(get(get(params, "limit"), "schema"), "maximum")->text, STR("10000")));
+	for (size_t i = 0; i < trend->n; i++)
+		if (yaml_get(&trend->items[i], STR("required")) != NULL) {
+			ck_assert(str_eq(get(&trend->items[i], "name")->text, STR("op")));
+			required++;
+		}
+	ck_assert_uint_eq(required, 1);
+}
+END_TEST
+
 START_TEST(every_reference_leads_somewhere)
 {
 	const struct yaml_node *components = get(description(), "components");
@@ -304,6 +322,7 @@ Suite *suite_openapi(void)
 
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, every_route_is_described_with_its_parameters);
+	tcase_add_test(tc, what_a_parameter_may_be_is_described);
 	tcase_add_test(tc, every_reference_leads_somewhere);
 	tcase_add_test(tc, answers_hold_to_their_schemas_and_every_route_is_asked);
 	tcase_add_test(tc, bodies_with_every_member_that_is_described_are_taken);
