@@ -38,6 +38,7 @@ static struct http_job *job_new(struct http_conn *c)
 
 	job->magic = JOB_MAGIC;
 	job->conn = c;
+	job->srv = c->srv;
 	arena_init(&job->arena, 2 * set->max_header_bytes + HTTP_HEADERS_MAX * sizeof(struct http_header) + 4096);
 	buf_init(&job->body, set->max_body_bytes);
 	buf_init(&job->reply.body, REPLY_BODY_MAX);
@@ -52,6 +53,7 @@ static void job_free(struct http_job *job)
 	if (job == NULL)
 		return;
 	must(job->magic == JOB_MAGIC);
+	job->srv->body_bytes -= job->counted;
 	arena_fini(&job->arena);
 	buf_fini(&job->body);
 	buf_fini(&job->reply.body);
@@ -376,10 +378,24 @@ static enum feed conn_read_length(struct http_conn *c, struct evbuffer *in)
 	return n == want ? FEED_ON : FEED_MORE;
 }
 
+/* What is read before anybody knows who sends it must have a ceiling for all of them together, too. */
+static bool bodies_fit(struct http_job *job)
+{
+	job->srv->body_bytes += job->body.n - job->counted;
+	job->counted = job->body.n;
+	return job->srv->body_bytes <= job->srv->set.all_bodies_bytes;
+}
+
 static enum feed conn_read_body(struct http_conn *c, struct evbuffer *in)
 {
 	enum feed f = c->job->head.chunked ? conn_read_chunks(c, in) : conn_read_length(c, in);
 
+	if (f == FEED_STOP)
+		return f;
+	if (!bodies_fit(c->job)) {
+		conn_refuse(c, PROBLEM_BUSY, "too many request bodies at once");
+		return FEED_STOP;
+	}
 	if (f != FEED_ON)
 		return f;
 	conn_dispatch(c);

@@ -26,6 +26,8 @@ enum conn_state { CONN_IDLE, CONN_HEAD, CONN_BODY, CONN_HANDLED, CONN_WRITING, C
 struct http_job {
 	uint32_t magic;
 	struct http_conn *conn; /* the loop's; NULL once the connection is gone */
+	struct http_server *srv;
+	size_t counted; /* bytes of the body in srv's body_bytes */
 	struct arena arena;	/* the head's texts */
 	struct http_head head;
 	struct http_chunks chunks;
@@ -70,6 +72,7 @@ struct http_server {
 	struct chan *work, *done; /* struct http_job *, to the handlers and back; done also gets the server itself: stop */
 	struct thread *loop, **pool;
 	struct http_conn *conns; /* any order */
+	size_t body_bytes;	 /* of all jobs */
 	int n_conns;
 	size_t in_hand; /* jobs that handlers have */
 	bool draining;

@@ -23,6 +23,7 @@
 enum {
 	SERVER_BACKLOG = 512,
 	SERVER_DRAIN_S = 10,
+	SERVER_BODIES = 64,
 };
 
 static const struct {
@@ -223,6 +224,8 @@ int http_server_open(struct http_server **out, const struct http_server_settings
 	must(s->threads > 0 && s->queue > 0 && s->connections > 0 && s->request_ns > 0);
 	srv->magic = SERVER_MAGIC;
 	srv->set = *s;
+	if (srv->set.all_bodies_bytes == 0)
+		srv->set.all_bodies_bytes = SERVER_BODIES * s->max_body_bytes;
 	srv->handler = handler;
 	srv->env = env;
 	srv->work = chan_new((size_t)s->queue);

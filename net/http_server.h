@@ -3,7 +3,7 @@
  * net/http_parse (why not by evhttp: doc/decisions/0003). The process must ignore SIGPIPE (base/proc.h).
  *
  * Limits: header and body sizes, connections (at the cap the one that was idle longest makes room for the next), time for
- * a request to arrive, requests waiting for a handler (503 with Retry-After beyond). HEAD, 204 and 304 replies never carry a body. Stopping drains: no new connections, what is being
+ * a request to arrive, requests waiting for a handler and the bytes of all bodies (503 with Retry-After beyond). HEAD, 204 and 304 replies never carry a body. Stopping drains: no new connections, what is being
  * handled gets its answer. */
 #ifndef NET_HTTP_SERVER_H
 #define NET_HTTP_SERVER_H
@@ -50,6 +50,7 @@ struct http_server_settings {
 	const char *address; /* "127.0.0.1" */
 	int port;	     /* 0: any free one */
 	size_t max_header_bytes, max_body_bytes;
+	size_t all_bodies_bytes; /* of all requests that arrive, wait or are handled; 0: 64 times max_body_bytes */
 	int threads;	  /* handlers at once */
 	int queue;	  /* requests waiting for one */
 	int connections;  /* at once */

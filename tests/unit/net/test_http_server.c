@@ -330,6 +330,49 @@ START_TEST(bytes_that_trickle_in_do_not_extend_the_time_of_a_request)
 }
 END_TEST
 
+START_TEST(bodies_that_are_too_much_together_are_refused_and_there_is_room_again_later)
+{
+	struct http_server_settings set = raw_settings();
+	struct str head = STR("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\n");
+	struct http_server *small;
+	struct buf b, body;
+	int fd[3];
+
+	set.all_bodies_bytes = 100000;
+	small = raw_server(set);
+	buf_init(&b, 1 << 20);
+	buf_init(&body, 1 << 20);
+	buf_fill(&body, 'x', 39999);
+	for (int i = 0; i < 3; i++) {
+		fd[i] = raw_connect(small);
+		raw_send(fd[i], head);
+		raw_send(fd[i], buf_view(&body));
+		clock_sleep_ns(50 * NS_PER_MS);
+	}
+	ck_assert(raw_read(fd[2], 10000, &b));
+	ck_assert_int_eq(raw_status(&b), 503);
+	ck_assert(str_contains(buf_view(&b), STR("Retry-After: 1\r\n")));
+	close(fd[2]);
+	for (int i = 0; i < 4; i++) { /* those that were there go on, and later ones find room */
+		int at = i < 2 ? fd[i] : raw_connect(small);
+
+		if (i >= 2) {
+			raw_send(at, head);
+			raw_send(at, buf_view(&body));
+		}
+		raw_send(at, STR("x"));
+		shutdown(at, SHUT_WR);
+		buf_reset(&b);
+		ck_assert(raw_read(at, 10000, &b));
+		ck_assert_msg(raw_status(&b) == 200, "request %d: %.*s", i, STR_ARG(str_upto(buf_view(&b), 300)));
+		close(at);
+	}
+	buf_fini(&b);
+	buf_fini(&body);
+	http_server_close(small);
+}
+END_TEST
+
 START_TEST(over_the_cap_the_connection_that_was_idle_longest_makes_room)
 {
 	struct str ask = STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -506,6 +549,7 @@ Suite *suite_http_server(void)
 	tcase_add_test(tc, a_body_of_exactly_the_limit_is_taken);
 	tcase_add_test(tc, a_client_that_expects_a_100_gets_it_before_it_sends_the_body);
 	tcase_add_test(tc, bytes_that_trickle_in_do_not_extend_the_time_of_a_request);
+	tcase_add_test(tc, bodies_that_are_too_much_together_are_refused_and_there_is_room_again_later);
 	tcase_add_test(tc, over_the_cap_the_connection_that_was_idle_longest_makes_room);
 	tcase_add_test(tc, connections_over_the_cap_are_turned_away_and_there_is_room_again_later);
 	tcase_add_test(tc, requests_over_the_queue_get_503_and_a_time_to_come_back);
