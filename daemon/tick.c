@@ -25,7 +25,8 @@
  * not all workers of the bad one are among them (a canary's window may only be late), once the bad one was silent
  * for twice its spacing.
  *
- * A firing alert of a service that nothing was heard of for 14 days expires.
+ * A firing alert that was not judged for 14 days expires when nothing was heard of its service either, or when too
+ * few windows of the deploy before are kept to judge it ever again.
  *
  * An alert that fires may ask for a capture of its hosts, eight at most, of a service once in a while
  * (capture.on_alert): to have windows of what is wrong now, and not only at the next slots. Its id stands in the
@@ -644,16 +645,31 @@ static int look_at(struct tick *t, struct str service, struct err *e)
 
 /* ---- alerts that nothing is heard of any more */
 
+/* The deploy that a repair would be judged against is not kept any more: nothing can resolve the alert. */
+static int is_beyond_judging(struct look *l, const struct alert *al, bool *yes, struct err *e)
+{
+	struct window_list list = { 0 };
+	int rc = list_heads(l, al->deploy_before, 0, (uint32_t)l->t->set.windows_before, &list, e);
+
+	*yes = rc == OK && list.n < (size_t)l->t->set.windows_before;
+	window_list_fini(&list);
+	return rc;
+}
+
 /* Told of by its last judgement, and by the service's own windows: those may be of long ago and have come just now. */
-static int has_gone_quiet(struct tick *t, const struct alert *al, int64_t before_ns, bool *yes, struct err *e)
+static int has_gone_quiet(struct look *l, const struct alert *al, int64_t before_ns, bool *yes, struct err *e)
 {
 	struct query q = { .service = al->service };
 	int64_t first_ns, last_ns;
 	bool any;
-	int rc = store_life(t->parts.store, &q, &any, &first_ns, &last_ns, e);
+	int rc;
 
-	*yes = rc == OK && al->updated_ns < before_ns && (!any || last_ns < before_ns);
-	return rc;
+	*yes = false;
+	if (al->updated_ns >= before_ns)
+		return OK;
+	rc = store_life(l->t->parts.store, &q, &any, &first_ns, &last_ns, e);
+	*yes = rc == OK && (!any || last_ns < before_ns);
+	return rc == OK && !*yes ? is_beyond_judging(l, al, yes, e) : rc;
 }
 
 static int expire(struct look *l, struct alert *al, struct err *e)
@@ -669,8 +685,8 @@ static int expire(struct look *l, struct alert *al, struct err *e)
 static int expire_quiet(struct tick *t, struct err *e)
 {
 	struct query q = { .limit = TICK_ALERTS_MAX, .newest_first = true };
-	struct look l = { .t = t };
 	int64_t now_ns = t->parts.wall_ns();
+	struct look l = { .t = t, .until_ns = now_ns + SIDES_AHEAD_NS };
 	int rc;
 
 	if (t->expired_ns != 0 && now_ns - t->expired_ns < NS_PER_HOUR && now_ns >= t->expired_ns)
@@ -681,7 +697,8 @@ static int expire_quiet(struct tick *t, struct err *e)
 	for (size_t i = 0; rc == OK && i < l.firing.n; i++) {
 		bool quiet = false;
 
-		rc = has_gone_quiet(t, &l.firing.v[i], now_ns - tick_quiet_ns, &quiet, e);
+		l.service = l.firing.v[i].service;
+		rc = has_gone_quiet(&l, &l.firing.v[i], now_ns - tick_quiet_ns, &quiet, e);
 		if (rc == OK && quiet)
 			rc = expire(&l, &l.firing.v[i], e);
 	}

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "profile/sum.h"
 
 enum { SENTENCE_BYTES_MAX = 64 * 1024, REPLACED_SHOWN = 6, NAME_MAX_SHOWN = 64, NAME_HEAD = 40, NAME_TAIL = 16 };
 
@@ -17,7 +18,7 @@ static void add_time(struct buf *b, double ns, double larger_ns)
 	if (in_us && (ns == 0 || ns >= 100))
 		buf_fmt(b, "%.*f µs", ns < 99950 && ns > 0 ? 1 : 0, ns / 1e3);
 	else
-		buf_str(b, clock_human(llround(ns), text));
+		buf_str(b, clock_human(sum_round_ns(ns), text));
 }
 
 /* "3", "0.5": calls a step are whole almost always. */

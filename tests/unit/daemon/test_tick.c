@@ -367,6 +367,29 @@ START_TEST(an_alert_of_a_service_that_is_gone_expires)
 }
 END_TEST
 
+START_TEST(an_alert_that_nothing_can_resolve_any_more_expires)
+{
+	struct store_settings s = { .dir = f.dir, .metrics = f.metrics, .retention_raw_ns = NS_PER_DAY };
+	struct err e = { 0 };
+
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	fleet_deploy(&f, "v42", v42_start, 4, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	now_ns += 15 * NS_PER_DAY;
+	fleet_deploy(&f, "v43", now_ns - NS_PER_DAY, 4, FLEET_EAGER); /* it has it, too: the alert is not judged itself */
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	tick_close(tick);
+	store_close(f.store);
+	ck_assert_msg(store_open_sqlite(&f.store, &s, &e) == OK, "%s", e.text);
+	begin_tick();
+	ck_assert_int_eq(store_housekeep(f.store, v42_start + NS_PER_DAY, &e), OK); /* which takes v41 */
+	now_ns += 2 * NS_PER_HOUR;
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_EXPIRED);
+}
+END_TEST
+
 START_TEST(an_alert_that_windows_still_come_for_does_not_expire)
 {
 	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
@@ -578,6 +601,7 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, a_canary_that_is_back_on_the_deploy_before_is_over_at_once);
 	tcase_add_test(tc, what_did_not_hold_does_not_fire_again_for_an_hour);
 	tcase_add_test(tc, an_alert_of_a_service_that_is_gone_expires);
+	tcase_add_test(tc, an_alert_that_nothing_can_resolve_any_more_expires);
 	tcase_add_test(tc, an_alert_that_windows_still_come_for_does_not_expire);
 	tcase_add_test(tc, reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward);
 	tcase_add_test(tc, a_window_dated_ahead_of_the_clock_waits_for_its_time);
