@@ -233,6 +233,7 @@ static void take_error(struct neuron_monitor *m, struct str text)
 	const struct label message = { STR("message"), text };
 
 	draft_gauge(&m->d, DRAFT_SUM, STR("monitor_errors"), STR("1"), 1, &message, 1);
+	m->n_values++;
 }
 
 static void take_period(struct neuron_monitor *m, const struct walk *w, struct str text)
@@ -312,23 +313,36 @@ static void end_report(struct neuron_monitor *m)
 	m->n_reports++;
 }
 
-/* The document that a line begins with; false: it is no report. */
-static bool read_one(struct neuron_monitor *m, struct tokens *t)
+static void read_report(struct neuron_monitor *m, struct tokens *t)
 {
 	const struct walk_visitor visitor = { on_leaf, on_end, m };
+
+	(void)walk_inside(t, false, &visitor);
+	end_report(m);
+}
+
+/* The document that a line begins with, a report or a list of them; false: it is none. */
+static bool read_one(struct neuron_monitor *m, struct tokens *t)
+{
 	struct json_value v;
 	enum json_token tok = tokens_next(t, &v);
+	bool list = tok == JSON_ARRAY, any = false;
 
 	m->line_at = t->document_at;
-	if (tok == JSON_OBJECT) {
-		(void)walk_inside(t, false, &visitor);
-		end_report(m);
-	} else if (tok == JSON_ERROR) {
+	if (list)
+		tok = tokens_next(t, &v);
+	for (; tok == JSON_OBJECT; tok = list ? tokens_next(t, &v) : JSON_DONE) {
+		read_report(m, t);
+		any = true;
+	}
+	if (any)
+		return true;
+	if (tok == JSON_ERROR) {
 		tokens_count_bad(t);
 	} else {
 		trace_report_add(t->report, TRACE_BAD_EVENT, 1, t->document_at);
 	}
-	return tok == JSON_OBJECT;
+	return false;
 }
 
 static int read_all(struct neuron_monitor *m, struct tokens *t)

@@ -27,9 +27,27 @@ static void fetch(struct tokens *t)
 	t->ended = t->rest.n == 0;
 }
 
+/* Where in the next bytes another document starts; their length where none does. */
+static size_t document_end(const struct tokens *t, struct str next)
+{
+	bool line_begins = t->after_newline, first = t->fed == t->document_at;
+
+	if (!t->lines)
+		return next.n;
+	if (!t->spread)
+		return str_find_byte(next, '\n');
+	for (size_t i = 0; i < next.n; i++) {
+		if (next.p[i] == '{' && line_begins && !(first && i == 0))
+			return i;
+		line_begins = next.p[i] == '\n';
+	}
+	return next.n;
+}
+
 static void feed(struct tokens *t)
 {
-	size_t n, line_end;
+	struct str next;
+	size_t n;
 
 	fetch(t);
 	if (t->ended) {
@@ -37,14 +55,15 @@ static void feed(struct tokens *t)
 		t->document_ended = true;
 		return;
 	}
-	n = t->rest.n < t->piece ? t->rest.n : t->piece;
-	line_end = t->lines ? str_find_byte(str_upto(t->rest, n), '\n') : n;
-	if (line_end > 0)
-		json_feed(t->json, t->rest.p, line_end);
-	t->document_ended = line_end < n;
+	next = str_upto(t->rest, t->rest.n < t->piece ? t->rest.n : t->piece);
+	n = document_end(t, next);
+	if (n > 0)
+		json_feed(t->json, next.p, n);
+	t->document_ended = n < next.n;
 	if (t->document_ended)
 		json_feed_end(t->json);
-	n = t->document_ended ? line_end + 1 : n;
+	n += t->document_ended && !t->spread; /* the newline */
+	t->after_newline = n > 0 ? next.p[n - 1] == '\n' : t->after_newline;
 	t->fed += n;
 	t->rest = str_from(t->rest, n);
 }
@@ -137,14 +156,26 @@ static bool find_line(struct tokens *t)
 	}
 }
 
+/* Does the first document take more than its line? */
+static bool is_spread(const struct tokens *t)
+{
+	size_t line_end = str_find_byte(t->rest, '\n');
+	struct str line = str_trim(str_upto(t->rest, line_end));
+
+	return line_end < t->rest.n && !str_has_suffix(line, str_has_prefix(line, STR("[")) ? STR("]") : STR("}"));
+}
+
 bool tokens_next_line(struct tokens *t)
 {
-	if (t->fed > 0) {
+	if (t->started) {
 		run_out(t);
 		t->line_open = is_open(t);
 	}
 	if (!find_line(t))
 		return false;
+	if (!t->started)
+		t->spread = is_spread(t);
+	t->started = true;
 	if (t->line_open)
 		trace_report_add(t->report, TRACE_BAD_JSON, 1, t->document_at);
 	json_reader_reset(t->json);

@@ -26,6 +26,7 @@ struct tokens {
 	uint64_t document_at; /* offset of the document's first byte in the input */
 	uint64_t bad_at;      /* of the last error that was passed by */
 	bool has_bad, ended, document_ended, lines, line_open;
+	bool started, spread, after_newline; /* the first line was found; documents take many lines; the last byte fed was the end of one */
 	struct buf key; /* without its escapes */
 	size_t piece; /* at most so many bytes are fed at once; tests set it */
 };
@@ -46,7 +47,8 @@ bool tokens_pass_bad(struct tokens *t, unsigned array_depth);
 /* After JSON_ERROR with nowhere to go on: counts the damage. */
 void tokens_count_bad(struct tokens *t);
 
-/* From now on every line is a document of its own; call it before the first token. */
+/* From now on every line is a document of its own, or, where the first one is not whole, every piece that starts with a line
+ * whose first character is '{'. Call it before the first token. */
 void tokens_as_lines(struct tokens *t);
 /* Drops what is left of this line. False at the input's end. */
 bool tokens_next_line(struct tokens *t);

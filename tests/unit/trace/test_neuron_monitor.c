@@ -91,6 +91,79 @@ START_TEST(a_damaged_line_costs_that_line)
 }
 END_TEST
 
+/* As "jq ." and the documents print them. */
+static void spread_out(struct str text, struct buf *out)
+{
+	bool quoted = false;
+
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+
+		quoted ^= c == '"';
+		buf_byte(out, c);
+		if (!quoted && (c == '{' || c == '[' || c == ','))
+			buf_text(out, "\n  ");
+	}
+}
+
+static void expect_as_two(struct str text)
+{
+	struct buf want, got;
+
+	buf_init(&want, 1 << 20);
+	buf_init(&got, 1 << 20);
+	help_neuron_read(neuron_monitor_read, str_of(two), 0, &want);
+	help_neuron_read(neuron_monitor_read, text, 0, &got);
+	ck_assert_str_eq(got.p, want.p);
+	buf_fini(&want);
+	buf_fini(&got);
+}
+
+START_TEST(a_report_may_take_many_lines)
+{
+	struct buf text;
+
+	buf_init(&text, 1 << 20);
+	spread_out(str_of(two), &text);
+	expect_as_two(buf_view(&text));
+	help_neuron_seams(neuron_monitor_read, buf_view(&text));
+	help_neuron_cuts(neuron_monitor_read, buf_view(&text));
+	buf_fini(&text);
+}
+END_TEST
+
+START_TEST(reports_may_be_a_list)
+{
+	struct str first = str_upto(str_of(two), str_find_byte(str_of(two), '\n'));
+	struct buf list, text;
+
+	buf_init(&list, 1 << 20);
+	buf_init(&text, 1 << 20);
+	buf_fmt(&list, "[%.*s,%s]", STR_ARG(first), two + first.n + 1);
+	expect_as_two(buf_view(&list));
+	spread_out(buf_view(&list), &text);
+	expect_as_two(buf_view(&text));
+	buf_fini(&list);
+	buf_fini(&text);
+}
+END_TEST
+
+START_TEST(damage_in_a_report_of_many_lines_costs_that_report)
+{
+	static const char text[] = "{\n \"neuron_runtime_data\":[\n  {\"pid\" 5}]\n}\n{\n \"neuron_runtime_data\":[\n " RUNTIME("a", "30") "\n]}\n";
+
+	help_neuron_has(neuron_monitor_read, text, "gauge neuroncore_utilization_ratio 0.3 ratio tag=a nc=0");
+	help_neuron_has(neuron_monitor_read, text, "skip bad_json 1 @0");
+}
+END_TEST
+
+START_TEST(a_report_of_nothing_but_errors_tells_them)
+{
+	help_neuron_has(neuron_monitor_read, "{\"neuron_runtime_data\":[],\"neuron_hardware_info\":{\"error\":\"no devices\"}}",
+		"gauge monitor_errors 1 1 message=no devices");
+}
+END_TEST
+
 START_TEST(what_is_no_report_is_an_error)
 {
 	help_neuron_has(neuron_monitor_read, "{\"a\":1}\n", "error no report of neuron-monitor in it");
@@ -237,6 +310,10 @@ Suite *suite_neuron_monitor(void)
 	tcase_add_test(t, both_names_of_flops_and_physical_cores_are_read);
 	tcase_add_test(t, impossible_values_are_left_out);
 	tcase_add_test(t, a_damaged_line_costs_that_line);
+	tcase_add_test(t, a_report_may_take_many_lines);
+	tcase_add_test(t, reports_may_be_a_list);
+	tcase_add_test(t, damage_in_a_report_of_many_lines_costs_that_report);
+	tcase_add_test(t, a_report_of_nothing_but_errors_tells_them);
 	tcase_add_test(t, what_is_no_report_is_an_error);
 	tcase_add_test(t, a_report_split_at_any_byte_is_the_same_report);
 	tcase_add_test(t, reports_cut_anywhere_give_what_was_readable);
