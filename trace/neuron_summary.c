@@ -229,15 +229,16 @@ static void end_block(struct summary *s)
 
 /* ---- the walk: BLOCK/name, BLOCK/name/sub, or name and name/sub where the file is one block */
 
-static bool is_block_key(struct str key)
+/* Whether the walk is in a block of its own, or has just left one: any object but the counts by type. */
+static bool is_block(const struct walk *w)
 {
-	return str_eq(key, STR("[]")) || str_has_prefix(key, STR("n_")) || str_has_prefix(key, STR("s_"));
+	return w->list[0] || !(w->list[1] || str_has_suffix(walk_key(w, 0), STR("_count")));
 }
 
 static void on_leaf(void *arg, const struct walk *w, struct str value, uint64_t offset)
 {
 	struct summary *s = arg;
-	unsigned skip = w->depth > 1 && is_block_key(walk_key(w, 0));
+	unsigned skip = w->depth > 1 && is_block(w);
 	struct pair *p;
 
 	if (w->depth - skip > 2 || w->list[w->depth - 1])
@@ -256,7 +257,7 @@ static void on_leaf(void *arg, const struct walk *w, struct str value, uint64_t 
 
 static void on_end(void *arg, const struct walk *w)
 {
-	if (w->depth == 0 || (w->depth == 1 && is_block_key(walk_key(w, 0))))
+	if (w->depth == 0 || (w->depth == 1 && is_block(w)))
 		end_block(arg);
 }
 

@@ -1,6 +1,6 @@
 /* neuron_summary.h — neuron-explorer view --output-format summary-json: hundreds of totals of one profile.
  *
- *	{ "n_<hash>": { "total_time": 0.21, "mfu_estimated_percent": 0.4, … }, "s_<hash>": { … } }	a profile a key
+ *	{ "n_<hash>": { "total_time": 0.21, "mfu_estimated_percent": 0.4, … }, "s_<hash>": { … } }	a profile a key, whatever key
  *	{ "total_time": 0.21, … }									one profile
  *
  * Every field is optional, and what is there becomes a gauge of its name; the ending of the name tells unit and range:

@@ -96,6 +96,20 @@ START_TEST(several_profiles_give_their_mean_where_cores_are_not_named)
 }
 END_TEST
 
+START_TEST(blocks_may_have_any_key)
+{
+	static const char text[] = "{\"prefill\":{\"total_time\":0.5,\"nc_idx\":1,\"message_count\":{\"a\":3}},\"decode\":{\"total_time\":0.25,\"nc_idx\":2}}";
+
+	help_neuron_has(neuron_summary_read, text, "gauge total_time 0.5 s nc=1");
+	help_neuron_has(neuron_summary_read, text, "gauge total_time 0.25 s nc=2");
+	help_neuron_has(neuron_summary_read, text, "gauge message_count 3 1 nc=1 type=a");
+	help_neuron_has(neuron_summary_read, "{\"total_time\":0.5,\"warnings\":[{\"n\":1}],\"message_count\":{\"a\":3},\"nc_idx\":1}",
+		"gauge message_count 3 1 nc=1 type=a");
+	help_neuron_has(neuron_summary_read, "{\"total_time\":0.5,\"warnings\":[{\"n\":1}],\"message_count\":{\"a\":3},\"nc_idx\":1}",
+		"gauge total_time 0.5 s nc=1");
+}
+END_TEST
+
 START_TEST(the_system_block_counts_events_by_type)
 {
 	static const char block[] = "{\"s_2b34ee2866d9218f\":{\"total_duration_ns\":1786270865722793417,"
@@ -143,6 +157,7 @@ Suite *suite_neuron_summary(void)
 	tcase_add_test(t, versions_and_instance_are_the_windows);
 	tcase_add_loop_test(t, impossible_values_are_left_out_and_counted, 0, COUNT(values));
 	tcase_add_test(t, several_profiles_give_their_mean_where_cores_are_not_named);
+	tcase_add_test(t, blocks_may_have_any_key);
 	tcase_add_test(t, the_system_block_counts_events_by_type);
 	tcase_add_test(t, what_is_no_summary_is_an_error);
 	tcase_add_test(t, a_summary_split_at_any_byte_is_the_same);
