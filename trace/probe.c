@@ -121,6 +121,16 @@ static const struct key_rule {
 	{ "vector_engine_active_time_percent", ROOT, 75, PROBE_NEURON_SUMMARY },
 	{ "hbm_read_bytes", ROOT, 75, PROBE_NEURON_SUMMARY },
 	{ "total_active_time", ROOT, 75, PROBE_NEURON_SUMMARY },
+	{ "summary", ROOT, 60, PROBE_NEURON_DEVICE },
+	{ "mfu_estimated_percent", BELOW_ROOT, 50, PROBE_NEURON_SUMMARY },
+	{ "hbm_read_bytes", BELOW_ROOT, 50, PROBE_NEURON_SUMMARY },
+	{ "total_active_time", BELOW_ROOT, 50, PROBE_NEURON_SUMMARY },
+	{ "neuroncore_cycle_count", BELOW_ROOT, 50, PROBE_NEURON_SUMMARY },
+	{ "mfu_estimated_percent", IN_LIST, 50, PROBE_NEURON_SUMMARY },
+	{ "hbm_read_bytes", IN_LIST, 50, PROBE_NEURON_SUMMARY },
+	{ "total_active_time", IN_LIST, 50, PROBE_NEURON_SUMMARY },
+	{ "neuroncore_cycle_count", IN_LIST, 50, PROBE_NEURON_SUMMARY },
+	{ "neuron_runtime_data", IN_LIST, 90, PROBE_NEURON_MONITOR },
 	{ "ops", ROOT, 40, PROBE_OP_TABLE },
 	{ "steps", ROOT, 20, PROBE_OP_TABLE },
 };
@@ -235,12 +245,15 @@ static bool is_neff(struct str head)
 	       version <= NEFF_VERSION_MAX;
 }
 
+/* Without folders, and without what it is compressed by. */
 static struct str base_name(struct str path)
 {
 	struct str part = path;
 
 	while (path.p != NULL)
 		part = str_split(&path, '/');
+	if (!str_drop_suffix(&part, STR(".gz")))
+		str_drop_suffix(&part, STR(".zst"));
 	return part;
 }
 
@@ -353,10 +366,10 @@ enum probe_kind probe_kind(struct str head, struct str name)
 		return probe_json(text);
 	if (tar_is(head))
 		return PROBE_ARCHIVE;
-	if (is_ntff(head) || str_has_suffix(name, STR(".ntff")))
-		return PROBE_NTFF;
-	if (is_neff(head) || str_has_suffix(name, STR(".neff")))
-		return PROBE_NEFF;
+	if (is_ntff(head) || is_neff(head))
+		return is_ntff(head) ? PROBE_NTFF : PROBE_NEFF;
+	if (str_has_suffix(name, STR(".ntff")) || str_has_suffix(name, STR(".neff")))
+		return str_has_suffix(name, STR(".ntff")) ? PROBE_NTFF : PROBE_NEFF;
 	return probe_protobuf(head, name);
 }
 
@@ -368,6 +381,16 @@ static bool is_for_others(enum probe_kind kind)
 	       kind == PROBE_ARCHIVE;
 }
 
+/* What an empty file should have been; NULL where its name does not tell. */
+static const char *empty_sentence(struct str name)
+{
+	if (str_has_suffix(name, STR(".ntff")))
+		return "an empty Neuron device profile (.ntff): of a core that ran nothing, or of a capture that failed";
+	if (str_has_suffix(name, STR(".neff")))
+		return "an empty Neuron model (.neff): it was not copied whole, or the capture failed";
+	return NULL;
+}
+
 int probe_input(struct input *in, const char *name, enum probe_kind *kind, struct err *e)
 {
 	struct str head;
@@ -377,6 +400,8 @@ int probe_input(struct input *in, const char *name, enum probe_kind *kind, struc
 	if (rc < 0)
 		return rc;
 	*kind = probe_kind(head, str_of(name));
+	if (*kind == PROBE_EMPTY && empty_sentence(base_name(str_of(name))) != NULL)
+		return err_set(e, E_FORMAT, "%s: this is no trace but %s", name, empty_sentence(base_name(str_of(name))));
 	if (is_for_others(*kind))
 		return err_set(e, E_FORMAT, "%s: this is no trace but %s", name, probe_sentence(*kind));
 	return OK;

@@ -37,6 +37,11 @@ static const struct {
 	{ "{\"steps\":3,\"ops\":[[\"aten::mul\",1,2]]}", "", PROBE_OP_TABLE },
 	{ "{\"hello\":1}", "", PROBE_JSON },
 	{ "{\"n_hello\":{\"total\":1}}", "", PROBE_JSON },
+	{ "{\"n_77\":{\"mfu_estimated_percent\":0.5}}", "", PROBE_NEURON_SUMMARY },
+	{ "{\"model_1\":{\"total_time\":1,\"hbm_read_bytes\":1}}", "", PROBE_NEURON_SUMMARY },
+	{ "[{\"total_time\":1,\"hbm_read_bytes\":1}]", "", PROBE_NEURON_SUMMARY },
+	{ "{\"summary\":[{\"total_time\":1,\"hbm_read_bytes\":1}]}", "", PROBE_NEURON_DEVICE },
+	{ "[\n {\"neuron_runtime_data\":[]}]", "", PROBE_NEURON_MONITOR },
 	{ "hello, world\n", "", PROBE_UNKNOWN },
 	{ "hello, world\n", "dir/a.neff", PROBE_NEFF },
 	{ "", "dir/cpu_util.pb", PROBE_NEURON_PB },
@@ -69,6 +74,27 @@ START_TEST(an_ntff_is_told_by_its_lengths)
 	head[0] = 5;
 	enc_put64(head + 1, UINT64_C(1) << 50);
 	ck_assert_int_ne(probe_kind(str_make(head, sizeof(head)), STR("x")), PROBE_NTFF);
+}
+END_TEST
+
+/* Bytes tell better than names. */
+START_TEST(a_wrong_ending_deceives_nobody)
+{
+	uint8_t neff[1100] = { 0 }, ntff[256] = { 5 };
+
+	enc_put64(neff, 2);
+	enc_put64(neff + 8, 1024);
+	enc_put64(neff + 16, 1709);
+	enc_put64(neff + 24, 2);
+	enc_put64(ntff + 1, 23804);
+	enc_put64(ntff + 9, 25959);
+	ntff[128] = 0x0a;
+	ck_assert_int_eq(probe_kind(str_make(neff, sizeof(neff)), STR("a.ntff")), PROBE_NEFF);
+	ck_assert_int_eq(probe_kind(str_make(neff, sizeof(neff)), STR("ntrace.pb")), PROBE_NEFF);
+	ck_assert_int_eq(probe_kind(str_make(ntff, sizeof(ntff)), STR("a.neff")), PROBE_NTFF);
+	ck_assert_int_eq(probe_kind(str_make(ntff, sizeof(ntff)), STR("a.json")), PROBE_NTFF);
+	ck_assert_int_eq(probe_kind(STR("\x82\x01\x04\x08\x01\x10\x02"), STR("x/ntrace.pb.gz")), PROBE_NEURON_PB);
+	ck_assert_int_eq(probe_kind(STR("x"), STR("a.ntff.zst")), PROBE_NTFF);
 }
 END_TEST
 
@@ -125,6 +151,29 @@ START_TEST(what_others_decode_is_refused_with_the_command)
 }
 END_TEST
 
+/* Cores that ran nothing leave an empty one; so does a capture that failed. */
+START_TEST(an_empty_file_is_told_for_what_it_should_be)
+{
+	static const char *const names[][2] = {
+		{ "a/b.ntff", "an empty Neuron device profile (.ntff)" },
+		{ "a/b.neff", "an empty Neuron model (.neff)" },
+		{ "a/cpu_util.pb", "a part of a Neuron system profile" },
+	};
+	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		enum probe_kind kind;
+		struct input *in = NULL;
+		struct err e = { 0 };
+
+		ck_assert_int_eq(input_open_memory(&in, STR(""), names[i][0], &limits, &e), OK);
+		ck_assert_int_eq(probe_input(in, names[i][0], &kind, &e), E_FORMAT);
+		ck_assert_msg(strstr(e.text, names[i][1]) != NULL, "%s", e.text);
+		input_close(in);
+	}
+}
+END_TEST
+
 Suite *suite_probe(void)
 {
 	Suite *s = suite_create("trace/probe");
@@ -132,9 +181,11 @@ Suite *suite_probe(void)
 
 	tcase_add_loop_test(t, a_file_is_told_by_its_content, 0, COUNT(texts));
 	tcase_add_test(t, an_ntff_is_told_by_its_lengths);
+	tcase_add_test(t, a_wrong_ending_deceives_nobody);
 	tcase_add_test(t, a_neff_is_told_by_its_header);
 	tcase_add_test(t, every_kind_has_a_word_and_a_sentence);
 	tcase_add_test(t, any_start_of_a_file_can_be_asked_about);
+	tcase_add_test(t, an_empty_file_is_told_for_what_it_should_be);
 	tcase_add_test(t, what_others_decode_is_refused_with_the_command);
 	suite_add_tcase(s, t);
 	return s;
