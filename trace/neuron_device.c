@@ -367,6 +367,16 @@ static bool read_rows(struct device *dv, const struct list *l)
 	return step == RECORD_END;
 }
 
+/* A list of one may be without its brackets. */
+static bool read_one(struct device *dv, const struct list *l)
+{
+	if (!record_members(dv->t, l->fields, l->n_fields, &dv->rec))
+		return false;
+	if (dv->rec.some)
+		l->row(dv);
+	return true;
+}
+
 static const struct list *list_of(struct str key)
 {
 	for (size_t i = 0; i < COUNT(lists); i++)
@@ -388,11 +398,11 @@ static bool read_member(struct device *dv, struct str key)
 		return true;
 	}
 	tok = tokens_next(dv->t, &v);
-	if (tok == JSON_ARRAY)
-		return summary ? neuron_summary_list(dv->t, &dv->d, &dv->total_ns) : read_rows(dv, l);
-	if (tok == JSON_OBJECT)
-		tokens_skip(dv->t);
-	return tok != JSON_DONE && tok != JSON_ERROR;
+	if (tok != JSON_ARRAY && tok != JSON_OBJECT)
+		return tok != JSON_DONE && tok != JSON_ERROR;
+	if (summary)
+		return neuron_summary_inside(dv->t, tok == JSON_ARRAY, &dv->d, &dv->total_ns);
+	return tok == JSON_ARRAY ? read_rows(dv, l) : read_one(dv, l);
 }
 
 static int read_all(struct device *dv, struct err *e)

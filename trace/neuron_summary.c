@@ -274,14 +274,14 @@ static void summary_fini(struct summary *s)
 	arena_fini(&s->scratch);
 }
 
-bool neuron_summary_list(struct tokens *t, struct draft *d, int64_t *total_ns)
+bool neuron_summary_inside(struct tokens *t, bool list, struct draft *d, int64_t *total_ns)
 {
 	struct summary s;
 	const struct walk_visitor visitor = { on_leaf, on_end, &s };
 	bool whole;
 
 	summary_init(&s, t, d, false);
-	whole = walk_inside(t, true, &visitor);
+	whole = walk_inside(t, list, &visitor);
 	end_block(&s); /* what stands before damage counts */
 	if (s.total_ns > *total_ns)
 		*total_ns = s.total_ns;

@@ -34,9 +34,9 @@
 
 int neuron_summary_read(struct arena *a, struct tokens *t, struct window *out, struct err *e) MUST_USE;
 
-/* For the same fields inside other files: the list of summaries whose JSON_ARRAY was just read. The longest total_time
+/* For the same fields inside other files: the list of summaries, or the one, whose first token was just read. The longest total_time
  * goes to *total_ns. False where the input ended in it or is damaged. */
-bool neuron_summary_list(struct tokens *t, struct draft *d, int64_t *total_ns);
+bool neuron_summary_inside(struct tokens *t, bool list, struct draft *d, int64_t *total_ns);
 
 /* A duration that a profile can have: not negative, not longer than 31 days. */
 #define NEURON_DUR_MAX_NS (INT64_C(31) * 86400 * 1000000000)

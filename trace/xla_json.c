@@ -478,12 +478,19 @@ static bool is_process_name(struct str text)
 	return str_has_prefix(text, STR("/host:")) || xla_is_device(text);
 }
 
+/* "$train.py:12 step", and no "cat" beside it. */
+static bool is_frame(struct str name)
+{
+	return str_has_prefix(name, STR("$")) && str_contains(name, STR(".py:"));
+}
+
 enum xla_json_answer xla_json_is(struct str head)
 {
 	struct json_reader *json = json_reader_new(JSON_TOLERANT, JSON_LIMITS_BODY);
 	enum xla_json_answer answer = XLA_JSON_UNKNOWN;
 	enum json_token tok;
 	struct json_value v;
+	bool frame = false;
 	struct buf key;
 
 	buf_init(&key, JSON_LIMITS_BODY.token_bytes * 4);
@@ -494,6 +501,10 @@ enum xla_json_answer xla_json_is(struct str head)
 
 		if (tok == JSON_KEY && depth == EVENT_DEPTH && str_eq(json_meaning(&v, &key), STR("cat")))
 			answer = XLA_JSON_NO;
+		else if (tok == JSON_STRING && depth == EVENT_DEPTH)
+			frame |= is_frame(v.raw);
+		else if (frame && tok == JSON_OBJECT_END && depth < EVENT_DEPTH)
+			answer = XLA_JSON_YES;
 		else if (in_args &&
 			((tok == JSON_KEY && slot_of(json_meaning(&v, &key), true) == OP) ||
 				(tok == JSON_STRING && is_process_name(v.raw))))

@@ -78,6 +78,20 @@ START_TEST(todays_field_names_are_read_as_well)
 }
 END_TEST
 
+START_TEST(a_list_of_one_may_be_without_its_brackets)
+{
+	static const char text[] = "{\"summary\":{\"total_time\":0.5,\"nc_idx\":3,\"mfu_estimated_percent\":0.25},\"metadata\":{\"explorer_version\":\"3.1\"},"
+		"\"instruction\":{\"label\":\"Vector\",\"opcode\":\"ADD\",\"timestamp\":5,\"duration\":7},\"warnings\":{}}";
+
+	help_neuron_has(neuron_device_read, text, "op kernel Vector ADD calls=1 device=7/7 cpu=0/0 orphan=1/7 7..7");
+	help_neuron_has(neuron_device_read, text, "gauge mfu_estimated_ratio 0.25 ratio nc=3");
+	help_neuron_has(neuron_device_read, text, "version profiler=3.1");
+	help_neuron_has(neuron_device_read, text, "window dur_ns=500000000 steps=1 executions launches=1 events=1 device");
+	help_neuron_seams(neuron_device_read, str_of(text));
+	help_neuron_cuts(neuron_device_read, str_of(text));
+}
+END_TEST
+
 START_TEST(an_end_is_as_good_as_a_duration_and_blanks_are_no_digits)
 {
 	static const char text[] = "{\"instruction\":[{\"engine\":\"Vector\",\"opcode\":\"ADD\",\"start_ts\":5,\"end_ts\":\" 12 \"},"
@@ -182,6 +196,7 @@ Suite *suite_neuron_device(void)
 	tcase_add_test(t, transfers_throttling_memory_and_peaks_are_there);
 	tcase_add_test(t, versions_and_labels_travel);
 	tcase_add_test(t, todays_field_names_are_read_as_well);
+	tcase_add_test(t, a_list_of_one_may_be_without_its_brackets);
 	tcase_add_test(t, an_end_is_as_good_as_a_duration_and_blanks_are_no_digits);
 	tcase_add_loop_test(t, an_odd_row_is_counted_and_the_next_one_read, 0, COUNT(odd_rows));
 	tcase_add_test(t, a_window_of_odd_texts_can_be_sent);

@@ -271,6 +271,9 @@ static const struct {
 	{ whole, XLA_JSON_YES },
 	{ "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"x\",\"args\":{\"hlo_op\":", XLA_JSON_YES },
 	{ "{\"traceEvents\":[{\"ph\":\"M\",\"args\":{\"name\":\"/device:TPU:0\"}", XLA_JSON_YES },
+	{ "{\"traceEvents\":[{\"ph\":\"X\",\"ts\":1,\"name\":\"$train.py:12 step\"}", XLA_JSON_YES },
+	{ "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"$train.py:12 step\",\"cat\":\"python_function\"}", XLA_JSON_NO },
+	{ "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"$5 a piece\"}", XLA_JSON_UNKNOWN },
 	/* Chrome's own header */
 	{ "{\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[{\"cat\":\"cpu_op\",\"args\":{\"name\":\"/"
 	  "host:CPU\"}}",
