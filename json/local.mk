@@ -1,5 +1,6 @@
 noinst_LIBRARIES += json/libjson.a
 json_libjson_a_SOURCES = \
+	json/behind.c json/behind.h \
 	json/mask.c json/mask.h \
 	json/num.c json/num.h \
 	json/pull.c json/pull.h \

@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "base/must.h"
+#include "json/behind.h"
 #include "json/num.h"
 #include "json/scan.h"
 #include "json/text.h"
@@ -54,8 +55,6 @@ _Static_assert(COUNT(expect_text) == EXPECTS, "name everything that can be expec
 
 enum part { PART_NONE, PART_KEY, PART_STRING, PART_WORD };
 enum skip { SKIP_OFF, SKIP_NEXT, SKIP_INSIDE };
-enum answer { NO, YES, UNKNOWN };
-
 struct json_reader {
 	enum json_mode mode;
 	struct json_limits limits;
@@ -84,6 +83,7 @@ struct json_reader {
 	size_t from, seen;
 	uint64_t part_offset;
 	bool high, escapes; /* of a string: bytes of 0x80 and more, back-slashes */
+	bool raw_quote;	    /* and a quote that is part of it */
 	bool odd_digits;    /* of a word: not all of it are digits */
 	bool cut;	    /* longer than allowed: its head is kept in "head", the rest goes by */
 	struct buf head;
@@ -99,6 +99,8 @@ struct json_reader {
 	unsigned recover_depth;
 	int recover_nest;		 /* brackets open inside the array since, as far as can be told */
 	unsigned char recover_before[2]; /* the last two bytes that were no white space, newest first */
+
+	struct json_keys keys; /* may_follow is NULL: none are known */
 
 	bool done, failed;
 	struct err error;
@@ -136,6 +138,7 @@ void json_reader_reset(struct json_reader *r)
 	struct json_reader fresh = { .mode = r->mode,
 		.limits = r->limits,
 		.scan = r->scan,
+		.keys = r->keys,
 		.base = "",
 		.carry = r->carry,
 		.head = r->head,
@@ -150,6 +153,11 @@ void json_reader_reset(struct json_reader *r)
 static bool tolerant(const struct json_reader *r)
 {
 	return r->mode == JSON_TOLERANT;
+}
+
+void json_reader_keys(struct json_reader *r, const struct json_keys *keys)
+{
+	r->keys = *keys;
 }
 
 /* ---- lines, errors */
@@ -333,9 +341,7 @@ static void leave_carry(struct json_reader *r)
 
 static bool in_object(const struct json_reader *r)
 {
-	unsigned level = r->depth - 1;
-
-	return r->depth && (r->kinds[level / 64] >> (level % 64) & 1);
+	return json_level_is_object(r->kinds, r->depth);
 }
 
 static bool push(struct json_reader *r, bool object)
@@ -448,34 +454,43 @@ static enum answer key_at(struct json_reader *r, size_t i, size_t end)
 	return YES;
 }
 
-/* Behind a string value and its comma, in an object: commas too many, then a key or the object's end. */
-static enum answer member_at(struct json_reader *r, size_t i, size_t end)
+/* Is all that is left of the document in the window? */
+static bool has_all(const struct json_reader *r)
 {
-	while (i < end && (r->base[i] == ',' || is_space[(unsigned char)r->base[i]]))
-		i++;
-	if (i == end)
+	return r->ended && (r->block == NULL || !r->carrying || r->block_taken == r->block_n);
+}
+
+static struct json_behind behind(const struct json_reader *r, size_t end)
+{
+	return (struct json_behind){ .p = r->base,
+		.end = end,
+		.kinds = r->kinds,
+		.depth = r->depth,
+		.keys = r->keys.may_follow == NULL ? NULL : &r->keys,
+		.strict = r->raw_quote,
+		.whole = end == r->n && has_all(r) };
+}
+
+/* In an object behind a value, nearly always: a comma and a key. UNKNOWN: something else, or too little to see. */
+static enum answer plain_member(struct json_reader *r, size_t i, size_t end)
+{
+	if (r->raw_quote || i == end || r->base[i] != ',' || !in_object(r))
 		return UNKNOWN;
-	if (r->base[i] == '}')
-		return YES;
-	return r->base[i] == '"' ? key_at(r, i + 1, end) : NO;
+	i = after_spaces(r, i + 1, end);
+	return i < end && r->base[i] == '"' ? key_at(r, i + 1, end) : UNKNOWN;
 }
 
 /* Is base[i…] what stands behind a string of the kind under way (json/pull.h)? */
 static enum answer follows_string(struct json_reader *r, size_t i, size_t end)
 {
-	char c;
+	const struct json_behind b = behind(r, end);
+	enum answer member;
 
 	i = after_spaces(r, i, end);
-	if (i == end)
-		return UNKNOWN;
-	c = r->base[i];
 	if (r->part == PART_KEY)
-		return c == ':' ? YES : NO;
-	if (!in_object(r))
-		return c == ',' || c == ']' ? YES : NO;
-	if (c == ',')
-		return member_at(r, i + 1, end);
-	return c == '}' ? YES : NO;
+		return i == end ? UNKNOWN : r->base[i] == ':' ? YES : NO;
+	member = plain_member(r, i, end);
+	return member == UNKNOWN ? json_behind_value(&b, i) : member;
 }
 
 /* Does the quote at base[seen] end the string? Strict: always. Tolerant: where what follows says so, or nothing near. */
@@ -594,6 +609,33 @@ static bool too_long(const struct json_reader *r)
 	return keeps_text(r) && r->seen - r->from > r->limits.token_bytes;
 }
 
+static void pass_quote(struct json_reader *r)
+{
+	r->odd.raw_quotes++;
+	r->raw_quote = true;
+	r->seen++;
+}
+
+static void pass_escape(struct json_reader *r)
+{
+	r->escapes = true;
+	r->seen += 2;
+}
+
+/* Tolerant: is the back-slash at base[seen] the last byte of a string, though a quote follows? */
+static enum answer back_slash_ends(struct json_reader *r)
+{
+	size_t end = look_end(r, r->seen);
+	const struct json_behind b = behind(r, end);
+	enum answer ends;
+
+	if (!tolerant(r) || r->depth == 0 || r->part == PART_KEY || r->base[r->seen + 1] != '"')
+		return NO;
+	ends = json_behind_back_slash(&b, r->seen + 2);
+	r->escapes |= ends == YES;
+	return ends == UNKNOWN && end < r->n ? NO : ends;
+}
+
 /* One stop of the scan, at base[seen]: the quote, back-slash or control character there. UNKNOWN: more bytes are needed
  * to tell; YES: the string ends here. */
 static enum answer string_stop(struct json_reader *r)
@@ -603,17 +645,17 @@ static enum answer string_stop(struct json_reader *r)
 	switch (r->base[r->seen]) {
 	case '"':
 		ends = quote_ends(r);
-		if (ends == NO) {
-			r->odd.raw_quotes++;
-			r->seen++;
-		}
+		if (ends == NO)
+			pass_quote(r);
 		return ends;
 	case '\\':
 		if (r->seen + 1 == r->n)
 			return UNKNOWN;
-		r->escapes = true;
-		r->seen += 2;
-		return NO;
+		ends = back_slash_ends(r);
+		if (ends == NO)
+			pass_escape(r);
+		r->seen += ends == YES; /* it is the string's last byte */
+		return ends;
 	default:
 		r->odd.raw_controls++;
 		r->seen++;
@@ -641,12 +683,15 @@ static enum json_token string_go(struct json_reader *r, struct json_value *v)
 			continue;
 		if (!r->ended)
 			return JSON_MORE;
+		if (r->n - r->seen > 1 && r->base[r->seen] == '\\') {
+			pass_escape(r);
+			continue;
+		}
 		if (r->seen == r->n || r->base[r->seen] != '"')
 			return end_inside(r, "a string");
 		if (!tolerant(r) || !later_quote_ends(r))
 			return string_over(r, r->seen, v);
-		r->odd.raw_quotes++;
-		r->seen++;
+		pass_quote(r);
 	}
 }
 
@@ -658,7 +703,7 @@ static enum json_token string_begin(struct json_reader *r, struct json_value *v)
 	r->part = key ? PART_KEY : PART_STRING;
 	r->part_offset = r->base_offset + r->at;
 	r->from = r->seen = r->at + 1;
-	r->high = r->escapes = r->cut = false;
+	r->high = r->escapes = r->raw_quote = r->cut = false;
 	if (key && r->known_from == r->from && r->known_end - r->from <= r->limits.token_bytes) {
 		r->high = r->known_high;
 		return string_over(r, r->known_end, v);

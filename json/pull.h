@@ -11,10 +11,15 @@
  * object that never ends, bytes that are no UTF-8) and says what it did in the counters below.
  *
  * The rule for a raw quote in a string (tolerant): inside an object a '"' ends a string value only where what follows,
- * after white space, is '}', or ',' and then a key: '"', no quote, '"', ':'. It ends a key where ':' follows, and a
- * string in an array where ',' or ']' follows. Any other '"' and any control character belongs to the string. Where the
- * document ends before that is clear, or nothing is clear for 4 KiB, the quote is an end, unless at the document's end
- * a later one surely is.
+ * after white space, is ',' and then a key: '"', no quote, '"', ':'; or '}', and behind that what may stand behind the
+ * object. It ends a key where ':' follows, and a string in an array where ',' follows, or ']' and what may stand behind
+ * the array. Any other '"' and any control character belongs to the string. Where the document ends before that is clear,
+ * or nothing is clear for 4 KiB, the quote is an end, unless at the document's end a later one surely is.
+ * So a sound document is read as it is. A string that itself holds what looks like its end cannot be told, unless the
+ * reader knows the keys (json_reader_keys): then names that are JSON themselves are read whole, too.
+ *
+ * A back-slash before a quote is an escape, but in tolerant mode the end of a path ("C:\dir\") where a comma and a key of
+ * letters, digits and the like follow, which no sound document can have there.
  *
  * Depth is bounded (no recursion), token length is bounded. Runs on: one thread at a time. */
 #ifndef JSON_PULL_H
@@ -64,11 +69,22 @@ struct json_limits {
 #define JSON_LIMITS_TRACE ((struct json_limits){ 100000, 1 << 20 })
 #define JSON_LIMITS_BODY ((struct json_limits){ 64, 1 << 20 })
 
+/* Which keys the objects at some depth have (json_depth inside them), for who knows. They count in tolerant mode behind a
+ * string that had a raw quote already, so that this is no sound document: the string ends before one of these keys; before
+ * another only where members go on from there up to one of these, or to the object's end and what may stand behind it. */
+struct json_keys {
+	unsigned depth;
+	bool (*may_follow)(const void *arg, struct str key); /* in the object under way, behind the string under way */
+	bool (*may_begin)(struct str key);		     /* an object */
+	const void *arg;
+};
+
 struct json_reader;
 
 struct json_reader *json_reader_new(enum json_mode mode, struct json_limits limits);
 void json_reader_free(struct json_reader *r);
 void json_reader_reset(struct json_reader *r); /* ready for another document */
+void json_reader_keys(struct json_reader *r, const struct json_keys *keys); /* copies *keys, borrows its arg */
 
 /* The block is borrowed until json_next answers JSON_MORE. */
 void json_feed(struct json_reader *r, const void *p, size_t n);

@@ -350,7 +350,21 @@ static bool literal_ends(const struct quick *q, size_t at, struct str word, enum
 	return true; /* after_member refuses a longer word */
 }
 
-/* Behind an array's '[' up to its ']'. Strings in it must end as tolerant reading has them end: before ',' or ']'. */
+/* Does tolerant reading end a string of an array where text[at] stands behind it? Surely before ',' or ']', but for another
+ * quote behind that. */
+static bool ends_item(const struct quick *q, size_t at)
+{
+	at = spaces(q, at);
+	if (byte(q, at) == ',')
+		return true;
+	if (byte(q, at) != ']')
+		return false;
+	while (byte(q, at) == ']')
+		at = spaces(q, at + 1);
+	return byte(q, at) != '"' && byte(q, at) != '\0';
+}
+
+/* Behind an array's '[' up to its ']'. */
 static bool array_ends(struct quick *q, size_t at, size_t *end)
 {
 	unsigned depth = 1;
@@ -362,12 +376,9 @@ static bool array_ends(struct quick *q, size_t at, size_t *end)
 		if (bracket == NOWHERE)
 			return false;
 		if (quote < bracket) {
-			size_t close = next_quote(q, quote + 1), next;
+			size_t close = next_quote(q, quote + 1);
 
-			if (close == NOWHERE)
-				return false;
-			next = spaces(q, close + 1);
-			if (byte(q, next) != ',' && byte(q, next) != ']')
+			if (close == NOWHERE || !ends_item(q, close + 1))
 				return false;
 			at = close + 1;
 			continue;
@@ -708,6 +719,23 @@ static inline bool take_value(struct quick *q, struct place *pl, struct phrase *
 
 /* ---- events */
 
+/* Does the event, from text[at] to before text[end], end where tolerant reading has it end? Behind a string's quote only where
+ * another object follows; what else may (json/behind.h) is left to json/pull. */
+static bool ends_surely(const struct quick *q, size_t at, size_t end)
+{
+	size_t last = end;
+
+	while (last > at && q->p[last - 1] != '"') {
+		char c = q->p[last - 1];
+
+		if (c != '}' && c != ']' && c != ' ' && c != '\n' && c != '\r' && c != '\t')
+			return true;
+		last--;
+	}
+	end = spaces(q, end);
+	return byte(q, end) == ',' && byte(q, spaces(q, end + 1)) == '{';
+}
+
 /* Behind an event's '{' up to behind its '}'. Nothing is kept yet. */
 static bool read_event(struct quick *q, size_t at, size_t *end)
 {
@@ -733,7 +761,7 @@ static bool read_event(struct quick *q, size_t at, size_t *end)
 	}
 	*end = pl.at;
 	q->in->any = pl.any;
-	return pl.any && !q->wants_again && marks_up_to(q, pl.at) && !is_odd(q, at, pl.at);
+	return pl.any && !q->wants_again && marks_up_to(q, pl.at) && !is_odd(q, at, pl.at) && ends_surely(q, at, pl.at);
 }
 
 /* From behind a value, or the array's start, to the next event's '{'. */

@@ -172,11 +172,31 @@ static bool opens(enum json_token tok)
 	return tok == JSON_OBJECT || tok == JSON_ARRAY;
 }
 
+/* Behind the string under way: a key that the event has not had yet. Whoever writes raw quotes writes no key twice. */
+static bool key_may_follow(const void *arg, struct str key)
+{
+	const struct trace_reader *r = arg;
+	enum member m = member_of_event(key);
+
+	return m != MEMBERS && m != r->member && !intake_seen(&r->in, m);
+}
+
+/* What "name" or "args" begins may as well be something in a name. */
+static bool key_may_begin(struct str key)
+{
+	enum member m = member_of_event(key);
+
+	return m != MEMBERS && m != M_NAME && m != M_ARGS;
+}
+
 static void begin_events(struct trace_reader *r)
 {
+	const struct json_keys keys = { json_depth(r->json) + 1, key_may_follow, key_may_begin, r };
+
 	r->has_events = true;
 	r->events_depth = json_depth(r->json);
 	r->place = IN_EVENTS;
+	json_reader_keys(r->json, &keys);
 }
 
 static int at_top(struct trace_reader *r, enum json_token tok, struct err *e)

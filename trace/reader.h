@@ -6,6 +6,12 @@
  * Events and header keys may come in any order. Only ph "X" of categories that give rows is kept (trace/event.h). Times
  * are decimal text in microseconds, numbers or strings of any length, taken to the nearest nanosecond and never through a
  * double. dur may be missing or negative (a range that never ended): the call counts with no time.
+ * The last of equal keys stands, args included: of two args the first say nothing. A pid or tid of null is as good as none.
+ *
+ * Names with raw quotes (a dialect: json/pull.h) are read whole, whatever they are: code, JSON, what Python prints. Two cannot
+ * be told from a sound text, which goes first: one whose very first quote stands where it would end ('a", "b": "c'), and one
+ * that holds a key that the event has not had yet behind a quote ('{"a": "b", "pid": 3}').
+ *
  * What is odd or lost is told in the report (trace/report.h); damage inside the list of events costs the events it is
  * in. Memory: 32 bytes an event kept (the array doubles, but what is not yet used of it is not in memory), names once each,
  * nothing else that grows with the file. Runs on: one thread at a time. */

@@ -495,7 +495,8 @@ enum xla_json_answer xla_json_is(struct str head)
 
 	buf_init(&key, JSON_LIMITS_BODY.token_bytes * 4);
 	json_feed(json, head.p, head.n);
-	while (answer == XLA_JSON_UNKNOWN && (tok = json_next(json, &v)) != JSON_MORE && !is_over(tok)) {
+	json_feed_end(json); /* a string that ends with the head is one, too */
+	while (answer == XLA_JSON_UNKNOWN && !is_over(tok = json_next(json, &v))) {
 		unsigned depth = json_depth(json);
 		bool in_args = depth > EVENT_DEPTH;
 

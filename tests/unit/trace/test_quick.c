@@ -125,6 +125,13 @@ static const char *const events[] = {
 	"\"args\":{\"External\\u0020id\":12}}",
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"nowhere\",\"pid\":null,\"tid\":true,\"ts\":5,\"dur\":0.00059}",
 	"17",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"{\"op\": \"mm\", \"n\": [{\"a\": \"b\"}]}\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":1,\"dur\":2,\"name\":\"\"}, [{\"a\": \"b\"}, {\"name\": \"c\"}]\"}",
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"C:\\x\\\",\"pid\":null,\"tid\":2,\"ts\":1,\"dur\":2}",
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2,\"args\":{\"External id\": 12},\"args\":{\"stream\": 1}}",
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2,\"args\":{\"External id\": 12},\"args\":null}",
+	"{\"ph\":\"M\",\"args\":{\"labels\":[\"a\",\"b\"]}}",
+	"\"text\"",
 };
 
 static const char strange[] = "\"\"\"\\{}[],:X \n\t0-.eEn\x01\x80\xff";

@@ -120,6 +120,71 @@ START_TEST(names_are_what_the_program_wrote)
 }
 END_TEST
 
+/* As programs name things: by JSON, by what Python prints of its values, by code. */
+static const char *const raw_names[] = {
+	"{\"op\": \"mm\"}",
+	"{\"op\": \"mm\", \"n\": 2}",
+	"{\"op\":\"mm\",\"kind\":\"x\",\"n\":2}",
+	"{\"name\": \"fc1\", \"op\": \"linear\"}",
+	"{\"op\": \"linear\", \"name\": \"fc1\"}",
+	"{\"op\": \"x\", \"shape\": [1, 2], \"more\": {\"u\": \"v\"}}",
+	"[{\"op\": \"a\"}, {\"op\": \"b\"}]",
+	"[{\"op\": \"a\"}, {\"name\": \"b\"}, 3, \"c\"], []",
+	"f([{\"op\": \"a\", \"n\": 1}], {\"u\": \"v\"}, \"w\")",
+	"kwargs={'a': \"it's\"}, 'b': [\"it's\"]",
+	"f(\"a\", \"b\": 1)",
+	"f(\"a\", , \"b\": 1)",
+	"say \"a\", \"pid\"",
+	"\"}",
+	"\"}]}",
+	"\"]}, {",
+	"\"",
+	"C:\\dir\\",
+};
+static const struct { /* an event before its name and behind it: compact, one key a line, name in front, and last */
+	const char *before, *behind;
+} name_forms[] = {
+	{ "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"", "\", \"pid\": 1, \"tid\": 2, \"ts\": 1, \"dur\": 2}" },
+	{ "\n  {\n    \"ph\": \"X\",\n    \"cat\": \"cpu_op\",\n    \"name\": \"",
+		"\",\n    \"pid\": 1,\n    \"tid\": 2,\n    \"ts\": 1,\n    \"dur\": 2\n    ,\n    \"args\": {\n      \"x\": \"y\"\n    }\n  }" },
+	{ "{\"name\":\"", "\",\"ph\":\"X\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2,\"args\":{\"Call stack\":\"a \"b\" c\"}}" },
+	{ "{\"ts\":1,\"dur\":2,\"ph\":\"X\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":2,\"name\":\"", "\"}" },
+};
+
+/* Every name in every form, between others, and what was read of it. In blocks of so many bytes, 0: one. */
+static void check_raw_names(const char *tail, size_t block)
+{
+	struct buf text;
+
+	buf_init(&text, 1 << 20);
+	for (size_t form = 0; form < COUNT(name_forms); form++)
+		for (size_t i = 0; i < COUNT(raw_names); i++) {
+			const char *other = "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"other\",\"ts\":1,\"dur\":2}";
+			struct trace_report report;
+			struct trace *t;
+
+			buf_reset(&text);
+			buf_fmt(&text, "%s%s,%s%s%s,%s]%s", *tail ? "{\"traceEvents\":[" : "[", other, name_forms[form].before,
+				raw_names[i], name_forms[form].behind, other, tail);
+			t = help_read(buf_view(&text), block, &report);
+			ck_assert_msg(t->events.n == 3 && report.n_skips == 0, "%s\ngives %zu events", text.p, t->events.n);
+			ck_assert_msg(str_eq(trace_name(t, t->events.v[1].name), str_of(raw_names[i])), "%s\ngives %.*s",
+				text.p, STR_ARG(trace_name(t, t->events.v[1].name)));
+			trace_free(t);
+		}
+	buf_fini(&text);
+}
+
+START_TEST(names_with_raw_quotes_are_read_whole_whatever_they_are)
+{
+	check_raw_names(",\"traceName\":\"x.json\"}", 0);
+	check_raw_names("}", 0);
+	check_raw_names("", 0);
+	for (size_t block = 1; block < 40; block++)
+		check_raw_names(",\"traceName\":\"x.json\"}", block);
+}
+END_TEST
+
 START_TEST(times_are_decimal_text_of_any_length)
 {
 	static const struct {
@@ -304,6 +369,7 @@ Suite *suite_reader(void)
 	tcase_add_test(tc, blocks_of_any_size_give_the_same_events);
 	tcase_add_test(tc, the_header_may_stand_before_or_behind_the_events);
 	tcase_add_test(tc, names_are_what_the_program_wrote);
+	tcase_add_test(tc, names_with_raw_quotes_are_read_whole_whatever_they_are);
 	tcase_add_test(tc, times_are_decimal_text_of_any_length);
 	tcase_add_loop_test(tc, what_is_odd_or_lost_is_told, 0, (int)COUNT(odd));
 	tcase_add_loop_test(tc, what_is_no_trace_is_refused_with_a_reason, 0, (int)COUNT(strangers));
