@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/enc.h"
 #include "base/hash.h"
 #include "json/num.h"
 #include "json/text.h"
@@ -72,16 +73,37 @@ void intake_begin(struct intake *in, uint64_t offset)
 	in->later_name.p = in->later_cat.p = in->later_pid.p = in->later_tid.p = NULL;
 }
 
+void intake_args(struct intake *in)
+{
+	in->seen &= (1u << M_EXT) - 1;
+	in->seen |= 1u << M_ARGS;
+}
+
 void intake_lose(struct intake *in, enum trace_reason reason)
 {
 	trace_report_add(in->report, reason, 1, in->offset);
 }
 
+/* A longer text keeps its start, and the hash of all of it. */
+static struct str short_id(struct str raw, char *scratch)
+{
+	const size_t start = INTAKE_ID_MAX - 2 * sizeof(uint64_t);
+	uint8_t hash[sizeof(uint64_t)];
+
+	if (raw.n <= INTAKE_ID_MAX)
+		return raw;
+	enc_put64(hash, hash64(raw.p, raw.n, 0));
+	memcpy(scratch, raw.p, start);
+	enc_hex(hash, sizeof(hash), scratch + start);
+	return str_make(scratch, INTAKE_ID_MAX);
+}
+
 static void set_id(struct intake_id *id, enum json_token tok, struct str raw)
 {
 	size_t quotes = tok == JSON_STRING ? 1 : 0;
+	char scratch[INTAKE_ID_MAX + 1];
 
-	raw = str_upto(raw, INTAKE_ID_MAX);
+	raw = short_id(raw, scratch);
 	if (raw.n)
 		memcpy(id->p + quotes, raw.p, raw.n);
 	if (quotes > 0)
@@ -270,8 +292,13 @@ void intake_take(struct intake *in, enum member m, enum json_token tok, struct s
 		else
 			in->seen &= ~bit;
 		break;
-	case M_PID: set_id(&in->pid, tok, raw); break;
-	case M_TID: set_id(&in->tid, tok, raw); break;
+	case M_PID:
+	case M_TID:
+		if (tok == JSON_NULL)
+			in->seen &= ~bit; /* as good as none */
+		else
+			set_id(m == M_PID ? &in->pid : &in->tid, tok, raw);
+		break;
 	case M_TS: in->bad_ts = !read_time(tok, raw, &in->start_ns); break;
 	case M_DUR: in->bad_dur = !read_time(tok, raw, &in->dur_ns); break;
 	case M_EXT: in->seen &= read_id(tok, raw, &in->ext) ? UINT32_MAX : ~bit; break;
@@ -305,8 +332,8 @@ void intake_take_plain(struct intake *in, enum member m, enum json_token tok, st
 
 	if (wait == NULL) {
 		intake_take(in, m, tok, raw, true);
-	} else if (tok == waits) {
-		*wait = str_upto(raw, waits == JSON_NUMBER ? INTAKE_ID_MAX : raw.n);
+	} else if (tok == waits && (waits == JSON_STRING || raw.n <= INTAKE_ID_MAX)) {
+		*wait = raw;
 	} else {
 		wait->p = NULL;
 		intake_take(in, m, tok, raw, true);

@@ -33,9 +33,9 @@ enum member {
 	MEMBERS
 };
 
-enum { INTAKE_ID_MAX = 64 }; /* bytes of a pid or tid that count */
+enum { INTAKE_ID_MAX = 64 }; /* bytes of a pid or tid; of longer ones a hash stands for the rest */
 
-struct intake_id { /* a pid or tid as it stands in the file, a text with its quotes */
+struct intake_id { /* a pid or tid as it stands in the file, a text with its quotes; null is as good as none */
 	char p[INTAKE_ID_MAX + 2];
 	size_t n;
 };
@@ -86,6 +86,8 @@ enum member member_of_event(struct str key);
 enum member member_of_args(const struct intake *in, struct str key);
 
 void intake_begin(struct intake *in, uint64_t offset);
+/* Its args begin: what earlier ones said counts no more, for the last of a key stands. */
+void intake_args(struct intake *in);
 /* A member's value; raw and plain as in struct json_value, of an object or array only the token counts. */
 void intake_take(struct intake *in, enum member m, enum json_token tok, struct str raw, bool plain);
 /* The same for a plain string or number whose text stays where it is until the event is finished: nothing outside *in

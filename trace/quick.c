@@ -38,7 +38,7 @@ struct phrase {
 	uint8_t member; /* whose value follows, an enum member; MEMBERS for one that is passed over */
 	bool ends;	/* the event is over instead */
 	bool any;	/* it has a key */
-	bool in_args;	/* behind it */
+	bool in_args, has_args; /* behind it */
 	uint8_t n_fixed;
 	struct {
 		uint8_t member, from, n; /* text[from…from + n) is the value of a member, */
@@ -449,7 +449,7 @@ static bool read_key(struct quick *q, size_t at, struct str *key, size_t *value)
 struct place { /* in an event, while it is read */
 	size_t at;
 	struct phrase *phrase; /* the last one, NULL where that is not known */
-	bool in_args, first;
+	bool in_args, has_args, first;
 	bool any; /* it has members */
 };
 
@@ -499,6 +499,7 @@ static inline __attribute__((always_inline)) struct phrase *follow(struct quick 
 	pl->phrase = ph;
 	pl->at += ph->n;
 	pl->in_args = ph->in_args;
+	pl->has_args = ph->has_args;
 	pl->first = false;
 	return ph;
 }
@@ -535,6 +536,7 @@ static void learn(struct quick *q, struct place *pl, size_t from, const struct p
 	*ph = *like;
 	ph->n = (uint8_t)n;
 	ph->in_args = pl->in_args;
+	ph->has_args = pl->has_args;
 	memcpy(ph->text, q->p + from, n);
 	way = &pl->phrase->ways[PHRASE_WAYS - ways];
 	way->to = pl->phrase = ph;
@@ -595,9 +597,11 @@ static enum turn long_step(struct quick *q, struct place *pl, size_t from, bool 
 		return TURN_BAD;
 	ph->any = true;
 	m = pl->in_args ? member_of_args(q->in, key) : member_of_event(key);
-	if (m == M_ARGS && byte(q, pl->at) == '{') {
+	if (m == M_ARGS) {
+		if (pl->has_args || byte(q, pl->at) != '{')
+			return TURN_BAD; /* args twice, or that are none */
 		pl->at++;
-		pl->in_args = pl->first = true;
+		pl->in_args = pl->has_args = pl->first = true;
 		return TURN_ON;
 	}
 	if (may_fix && fix_value(q, pl, from, m, ph))
@@ -702,7 +706,7 @@ static inline bool take_value(struct quick *q, struct place *pl, struct phrase *
 	if (digit(byte(q, pl->at)) <= 9) {
 		if (!read_number(q, pl->at, &num, &end))
 			return false;
-		if (!take_usual(q->in, m, &num) && m != M_ARGS)
+		if (!take_usual(q->in, m, &num))
 			take_plain(q, m, JSON_NUMBER, between(q, pl->at, end));
 		pl->at = likely_end(ph, pl->at, end);
 		return true;
@@ -712,8 +716,7 @@ static inline bool take_value(struct quick *q, struct place *pl, struct phrase *
 	pl->at = end;
 	if (m == M_DIMS && tok == JSON_ARRAY)
 		return intake_dims_text(q->in, raw);
-	if (m != M_ARGS)
-		take_plain(q, m, tok, raw);
+	take_plain(q, m, tok, raw);
 	return true;
 }
 

@@ -301,6 +301,8 @@ static void in_event(struct trace_reader *r, enum json_token tok, const struct j
 static void event_value(struct trace_reader *r, enum json_token tok, const struct json_value *v)
 {
 	r->place = IN_EVENT;
+	if (r->member == M_ARGS)
+		intake_args(&r->in);
 	if (r->member == M_ARGS && tok == JSON_OBJECT)
 		r->place = IN_ARGS;
 	else if (opens(tok))

@@ -62,6 +62,31 @@ START_TEST(of_a_key_written_twice_the_last_stands)
 }
 END_TEST
 
+START_TEST(of_args_written_twice_the_last_stand)
+{
+	static const char *const none[] = { "{}", "null", "5", "[1]", "{\"External id\":null}", "{\"stream\":7}" };
+	static const char *const args[] = { "{\"External id\":5}", "{\"correlation\":4}" };
+	struct buf text;
+
+	buf_init(&text, 1 << 16);
+	for (size_t i = 0; i < COUNT(none); i++) {
+		buf_reset(&text);
+		help_begin(&text);
+		help_event(&text, "cpu_op", "a", 1, 0, 9, "\"External id\":4");
+		for (size_t twice = 0; twice < 3; twice++) /* the writer's way is known by then */
+			buf_fmt(&text, ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2,"
+				       "\"args\":{\"External id\":4},\"args\":%s}", none[i]);
+		buf_fmt(&text, ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"l\",\"ts\":1,\"dur\":2,"
+			       "\"args\":%s,\"args\":{\"external id\":4}}", args[i % 2]);
+		help_end(&text);
+		help_expect(buf_view(&text).p, "a 0 0 1 9000 9000 2000 2000\n"
+					       "k 1 0 3 0 0 6000 6000\n"
+					       "l 1 0 1 0 0 2000 2000\n");
+	}
+	buf_fini(&text);
+}
+END_TEST
+
 START_TEST(keys_and_values_mean_what_their_escapes_say)
 {
 	help_expect("{\"trace\\u0045vents\":["
@@ -79,6 +104,38 @@ START_TEST(the_last_name_of_a_file_may_hold_what_looks_like_a_key)
 {
 	help_expect("{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":1,\"dur\":2,\"name\":\"print(\"a\", \"\n  }\n]}",
 		"print(\"a\",  0 0 1 2000 2000 0 0\n");
+}
+END_TEST
+
+/* Two ops of threads whose numbers are so written; are they of one? */
+static void check_threads(const char *one, const char *other, bool same)
+{
+	struct buf text;
+
+	buf_init(&text, 1 << 16);
+	buf_fmt(&text, "{\"traceEvents\":["
+		       "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",%s\"ts\":1,\"dur\":5},"
+		       "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\",%s\"ts\":2,\"dur\":3}]}",
+		one, other);
+	help_expect(buf_view(&text).p,
+		same ? "a 0 0 1 2000 5000 0 0\nb 0 0 1 3000 3000 0 0\n" : "a 0 0 1 5000 5000 0 0\nb 0 0 1 3000 3000 0 0\n");
+	buf_fini(&text);
+}
+
+START_TEST(threads_are_told_apart_by_all_of_their_numbers)
+{
+#define LONG "a name of a process that is much longer than any that a profiler would write, ends with "
+	check_threads("\"pid\":1,\"tid\":-2,", "\"tid\":-2,\"pid\":1,", true);
+	check_threads("\"pid\":1,", "\"pid\":\"1\",", false);
+	check_threads("\"tid\":1,", "\"tid\":-1,", false);
+	check_threads("\"pid\":\"\",", "", false);
+	check_threads("\"pid\":null,", "", true);
+	check_threads("\"pid\":3,\"pid\":null,", "\"tid\":null,", true);
+	check_threads("\"pid\":\"" LONG "1\",", "\"pid\":\"" LONG "1\",", true);
+	check_threads("\"pid\":\"" LONG "1\",", "\"pid\":\"" LONG "2\",", false);
+	check_threads("\"tid\":10000000000000000000000000000000000000000000000000000000000000000000000000001,",
+		"\"tid\":10000000000000000000000000000000000000000000000000000000000000000000000000002,", false);
+#undef LONG
 }
 END_TEST
 
@@ -487,6 +544,8 @@ Suite *suite_keyavg(void)
 	tcase_add_test(tc, of_a_key_written_twice_the_last_stands);
 	tcase_add_test(tc, keys_and_values_mean_what_their_escapes_say);
 	tcase_add_test(tc, the_last_name_of_a_file_may_hold_what_looks_like_a_key);
+	tcase_add_test(tc, of_args_written_twice_the_last_stand);
+	tcase_add_test(tc, threads_are_told_apart_by_all_of_their_numbers);
 	tcase_add_test(tc, threads_are_trees_of_their_own);
 	tcase_add_test(tc, a_child_that_ends_a_nanosecond_late_is_no_child);
 	tcase_add_test(tc, of_equal_intervals_the_one_that_comes_first_is_the_parent);
