@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "cli/width.h"
 #include "stat/robust.h"
 
 enum { LABEL_WIDTH = 9, MARK_LABEL_MAX = 20, MARK_LINES = 2, TIME_LABEL = 8 };
@@ -29,6 +30,7 @@ static const struct pencil pencils[2] = {
 struct cell {
 	char text[5]; /* one character */
 	enum tint tint;
+	bool covered; /* by the wide character on its left */
 };
 
 struct drawing {
@@ -301,7 +303,8 @@ static void put_cells(const struct drawing *d, const struct cell *cells)
 		if (d->c->colour && tint != now)
 			buf_fmt(d->out, "%s%s", now == TINT_NONE ? "" : "\033[0m", tint_on[tint]);
 		now = tint;
-		buf_text(d->out, cells[x].text[0] == '\0' ? " " : cells[x].text);
+		if (!cells[x].covered)
+			buf_text(d->out, cells[x].text[0] == '\0' ? " " : cells[x].text);
 	}
 	if (d->c->colour && now != TINT_NONE)
 		buf_text(d->out, "\033[0m");
@@ -341,31 +344,46 @@ static void put_rows(struct drawing *d)
 	}
 }
 
+/* One of columns 0, 1 or 2; without the marks that stand on it. */
+static void place_character(const struct drawing *d, struct cell *cells, struct str one, size_t columns)
+{
+	unsigned char c = (unsigned char)one.p[0];
+
+	if (columns == 0)
+		return;
+	if (columns == 2) {
+		put_cell(&cells[1], "?", TINT_BOLD);
+		cells[1].covered = d->c->utf8;
+	}
+	if (c < ' ' || c == 0x7f || (c >= 0x80 && !d->c->utf8))
+		put_cell(cells, "?", TINT_BOLD);
+	else
+		str_copy_to(str_upto_chars(one, 1), cells->text, sizeof(cells->text));
+	cells->tint = TINT_BOLD;
+}
+
 /* Places one label on a line of cells if nothing is there; a label never leaves the line. */
 static bool place_label(const struct drawing *d, struct cell *line, unsigned x, struct str label)
 {
-	bool cut = str_chars(label) > MARK_LABEL_MAX;
-	struct str text = cut ? str_upto_chars(label, MARK_LABEL_MAX - 1) : label;
-	unsigned n = (unsigned)str_chars(text) + cut;
+	bool cut = width_of(label) > MARK_LABEL_MAX;
+	struct str text = cut ? width_upto(label, MARK_LABEL_MAX - 1) : label;
+	unsigned n = (unsigned)width_of(text) + cut;
 
 	if (x + n > d->wide)
 		x = d->wide - n;
 	for (unsigned i = x > 0 ? x - 1 : 0; i < x + n && i < d->wide; i++)
 		if (line[i].text[0] != '\0')
 			return false;
-	for (unsigned i = 0; i < n; i++) {
-		struct str one = str_upto_chars(text, 1);
-		unsigned char c = one.n > 0 ? (unsigned char)one.p[0] : 0;
+	for (unsigned i = 0; text.n > 0;) {
+		size_t columns;
+		struct str one = width_next(text, &columns);
 
-		if (i + 1 == n && cut)
-			put_cell(&line[x + i], d->pencil->ellipsis, TINT_BOLD);
-		else if (c < ' ' || c == 0x7f || (c >= 0x80 && !d->c->utf8))
-			put_cell(&line[x + i], "?", TINT_BOLD);
-		else
-			str_copy_to(one, line[x + i].text, sizeof(line[x + i].text));
-		line[x + i].tint = TINT_BOLD;
+		place_character(d, line + x + i, one, columns);
+		i += (unsigned)columns;
 		text = str_from(text, one.n);
 	}
+	if (cut)
+		put_cell(&line[x + n - 1], d->pencil->ellipsis, TINT_BOLD);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/chrome_print.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "cli/keyavg_print.h"
 

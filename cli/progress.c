@@ -1,5 +1,7 @@
 #include "cli/progress.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -7,7 +9,7 @@
 #include "cli/table.h"
 #include "cli/width.h"
 
-enum { BAR = 20, COLUMNS_DEFAULT = 80, NAME_MIN = 8 };
+enum { BAR = 20, COLUMNS_DEFAULT = 80, NAME_MIN = 8, GAP = 2 };
 #define QUIET_NS (2 * NS_PER_S)
 #define PAUSE_NS (NS_PER_S / 5)
 
@@ -19,42 +21,75 @@ static size_t columns(void)
 }
 
 /* ---- the line */
-static void put_bytes(struct buf *out, double bytes)
+/* The line's parts from the left, as many as there is room for. */
+struct parts {
+	struct buf *out;
+	size_t room;
+	bool full;
+};
+
+static void put_part(struct parts *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void put_part(struct parts *p, const char *fmt, ...)
+{
+	size_t gap = p->out->n > 0 ? GAP : 0;
+	char text[80];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	p->full |= p->out->n + gap + strlen(text) > p->room;
+	if (p->full)
+		return;
+	buf_fill(p->out, ' ', gap);
+	buf_text(p->out, text);
+}
+
+static void put_share(struct parts *p, double share)
+{
+	static const char full[] = "====================";
+	int n = (int)(share * BAR);
+
+	if (p->room >= BAR + 9) /* with the share behind it */
+		put_part(p, "[%.*s%*s]", n, full, BAR - n, "");
+	put_part(p, "%3.0f %%", share * 100.0);
+}
+
+static const char *bytes_text(char out[CLOCK_TEXT], double bytes)
 {
 	if (bytes >= 1e9)
-		buf_fmt(out, "%.1f GB", bytes / 1e9);
+		snprintf(out, CLOCK_TEXT, "%.1f GB", bytes / 1e9);
 	else
-		buf_fmt(out, "%.0f MB", bytes / 1e6);
+		snprintf(out, CLOCK_TEXT, "%.0f MB", bytes / 1e6);
+	return out;
 }
 
-static void put_bar(struct buf *out, double share)
+static void put_left(struct parts *p, double seconds)
 {
-	size_t full = (size_t)(share * BAR);
+	char text[CLOCK_TEXT];
 
-	buf_byte(out, '[');
-	buf_fill(out, '=', full);
-	buf_fill(out, ' ', BAR - full);
-	buf_fmt(out, "]  %3.0f %%  ", share * 100.0);
+	if (seconds > 99)
+		put_part(p, "%.*s left", STR_ARG(clock_human((int64_t)seconds * NS_PER_S, text)));
+	else if (seconds > 0)
+		put_part(p, "%.0f s left", ceil(seconds));
 }
 
-static void put_rest(struct buf *out, double done, double all, double seconds)
+static void put_rest(struct buf *out, double done, double all, double seconds, size_t room)
 {
-	char left[CLOCK_TEXT];
+	struct parts p = { out, room, false };
+	char done_text[CLOCK_TEXT], all_text[CLOCK_TEXT];
 	double rate = seconds > 0 ? done / seconds : 0;
 
 	if (all > 0)
-		put_bar(out, done / all);
-	put_bytes(out, done);
-	if (all > 0) {
-		buf_text(out, " of ");
-		put_bytes(out, all);
-	}
-	buf_fmt(out, "  %.0f MB/s", rate / 1e6);
-	if (all > 0 && rate > 0) {
-		buf_text(out, "  ");
-		buf_str(out, clock_human((int64_t)((all - done) / rate) * NS_PER_S, left));
-		buf_text(out, " left");
-	}
+		put_share(&p, done / all);
+	bytes_text(done_text, done);
+	if (all > 0)
+		put_part(&p, "%s of %s", done_text, bytes_text(all_text, all));
+	else
+		put_part(&p, "%s", done_text);
+	put_part(&p, "%.0f MB/s", rate / 1e6);
+	if (all > 0 && rate > 0)
+		put_left(&p, (all - done) / rate);
 }
 
 /* The end of a name that is too long tells more than its start. */
@@ -75,10 +110,10 @@ void progress_line(struct buf *out, struct str name, uint64_t done_bytes, uint64
 	double all = (double)all_bytes, done = all_bytes > 0 && done_bytes > all_bytes ? all : (double)done_bytes;
 
 	buf_init(&rest, 4096);
-	put_rest(&rest, done, all, (double)elapsed_ns / 1e9);
-	if (width_of(buf_view(&rest)) + 2 + NAME_MIN < room)
-		put_name(out, name, room - width_of(buf_view(&rest)) - 2);
-	buf_str(out, width_upto(buf_view(&rest), room));
+	put_rest(&rest, done, all, (double)elapsed_ns / 1e9, room);
+	if (rest.n + GAP + NAME_MIN < room)
+		put_name(out, name, room - rest.n - GAP);
+	buf_str(out, buf_view(&rest));
 	buf_fini(&rest);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/rand.h"
+#include "cli/width.h"
 
 Suite *suite_chart(void);
 
@@ -146,13 +147,30 @@ START_TEST(long_labels_are_cut_and_harmless)
 }
 END_TEST
 
+START_TEST(a_label_of_wide_characters_takes_two_columns_each)
+{
+	marks[0].label = STR("漢字");
+	marks[1].label = STR("版e\xcc\x81-42");
+	chart_draw(&chart, &out);
+	ck_assert_msg(str_has_prefix(buf_view(&out), STR("           漢字                            版e-42\n")), "%s", out.p);
+	marks[1].label = STR("漢漢漢漢漢漢漢漢漢漢漢");
+	buf_reset(&out);
+	chart_draw(&chart, &out);
+	ck_assert_ptr_nonnull(strstr(out.p, "漢漢漢漢漢漢漢漢漢…\n"));
+	chart.utf8 = false;
+	buf_reset(&out);
+	chart_draw(&chart, &out);
+	ck_assert_ptr_nonnull(strstr(out.p, "??????????????????~\n"));
+}
+END_TEST
+
 static size_t widest_line(const struct buf *b)
 {
 	struct str rest = buf_view(b);
 	size_t most = 0;
 
 	while (rest.p != NULL) {
-		size_t n = str_chars(str_split(&rest, '\n'));
+		size_t n = width_of(str_split(&rest, '\n'));
 
 		most = n > most ? n : most;
 	}
@@ -169,7 +187,8 @@ START_TEST(it_never_gets_wider_than_it_was_told)
 		size_t n = 1 + rand_below(&g, 30);
 
 		for (size_t i = 0; i < n; i++)
-			many[i] = (struct chart_mark){ start + (int64_t)(i * HOURS / n) * NS_PER_HOUR, STR("deploy-7") };
+			many[i] = (struct chart_mark){ start + (int64_t)(i * HOURS / n) * NS_PER_HOUR,
+				i % 3 == 0 ? STR("版-7漢字") : STR("deploy-7") };
 		for (int i = 0; i < HOURS; i++)
 			points[i].value = rand_below(&g, 8) == 0 ? (double)NAN : rand_unit(&g) * pow(10, round % 12);
 		chart.marks = many;
@@ -208,6 +227,7 @@ Suite *suite_chart(void)
 	tcase_add_test(tc, a_high_tail_is_a_shade_over_the_bar);
 	tcase_add_test(tc, one_point_and_no_point_are_fine);
 	tcase_add_test(tc, long_labels_are_cut_and_harmless);
+	tcase_add_test(tc, a_label_of_wide_characters_takes_two_columns_each);
 	tcase_add_test(tc, it_never_gets_wider_than_it_was_told);
 	tcase_add_test(tc, medians_are_of_the_time_asked_for);
 	suite_add_tcase(s, tc);
