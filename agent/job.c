@@ -228,8 +228,10 @@ static int pass_over(struct job *j, const char *name, const struct err *why, str
 }
 
 /* Between two of an archive the thread pays for the last one, as between two files. */
-static int breathe(struct making *m, struct err *e)
+static int breathe(void *arg, struct err *e)
 {
+	struct making *m = arg;
+
 	if (m->on == NULL)
 		return OK;
 	settle(m->on, m->job);
@@ -240,12 +242,8 @@ static int take_window(void *arg, const char *name, struct window *w, const stru
 	struct err *e)
 {
 	struct making *m = arg;
-	int rc = m->job->windows.n + m->job->others > 0 ? breathe(m, e) : OK;
+	int rc = w == NULL ? pass_over(m->job, name, why, e) : encode(m, w, e);
 
-	if (rc == OK && w == NULL)
-		rc = pass_over(m->job, name, why, e);
-	else if (rc == OK)
-		rc = encode(m, w, e);
 	if (rc == OK && w != NULL)
 		rc = keep_window(m, name, w, report, e);
 	window_fini(w);
@@ -267,7 +265,7 @@ static void forget(struct job *j)
 
 static int make_windows(struct making *m, struct err *e)
 {
-	const struct window_visit visit = { take_window, m };
+	const struct window_visit visit = { .window = take_window, .arg = m, .between = breathe };
 	struct job *j = m->job;
 	int rc = windows_from_file(&m->arena, j->file.path, &j->origin, &j->limits, &visit, e);
 

@@ -126,3 +126,20 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...)
 	va_end(ap);
 	return p == NULL ? STR("") : (struct str){ p, (size_t)n };
 }
+
+/* Behind a's newest chunk, which goes on being filled. */
+bool arena_take(struct arena *a, struct arena *from)
+{
+	struct arena_chunk **end = a->chunks == NULL ? &a->chunks : &a->chunks->next, *behind = *end;
+
+	if (from->used > a->cap - a->used)
+		return false;
+	*end = from->chunks;
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = behind;
+	a->used += from->used;
+	a->full = a->full || from->full;
+	arena_init(from, from->cap);
+	return true;
+}

@@ -31,6 +31,10 @@ struct str arena_str(struct arena *a, struct str s);
 struct str arena_text(struct arena *a, const char *s);
 struct str arena_fmt(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* All that from has handed out belongs to a from now on, and from is empty. False, and nothing is changed, where it is more than a may
+ * have. */
+bool arena_take(struct arena *a, struct arena *from) MUST_USE;
+
 static inline bool arena_full(const struct arena *a)
 {
 	return a->full;

@@ -124,7 +124,7 @@ static int take_window(void *arg, const char *name, struct window *w, const stru
 /* A file that cannot be read is told and passed over; one that cannot be sent ends it all. */
 static int send_file(struct sending *s, const char *path, struct err *e)
 {
-	const struct window_visit visit = { take_window, s };
+	const struct window_visit visit = { .window = take_window, .arg = s };
 	struct err why = { 0 };
 	int rc;
 

@@ -60,7 +60,7 @@ static int read_traces(struct side *s, struct arena *a, const char *path, const 
 	const struct window_origin origin = { .source = STR("diff"), .rules = rules };
 	const struct trace_limits limits = TRACE_LIMITS_DEFAULT;
 	struct adding to = { s, a };
-	const struct window_visit visit = { take_window, &to };
+	const struct window_visit visit = { .window = take_window, .arg = &to };
 
 	return windows_from_file(a, path, &origin, &limits, &visit, e);
 }

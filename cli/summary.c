@@ -235,7 +235,7 @@ static void read_archive(const struct reading *r, struct summary *archive, struc
 
 	progress_begin(&p, archive->label, in);
 	archive->member = true;
-	if (archive_each(in, archive->name, r->limits, visit_member, &v, &archive->report, &archive->error) < 0)
+	if (archive_each(in, archive->name, r->limits, visit_member, NULL, &v, &archive->report, &archive->error) < 0)
 		r->visit(r->arg, archive);
 }
 

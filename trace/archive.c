@@ -6,13 +6,13 @@
 
 enum { NAME_BYTES_MAX = 4 << 20 };
 
-static bool is_beside(struct str path)
+static bool is_hidden(struct str path)
 {
 	struct str part = path;
 
 	while (path.p != NULL)
 		part = str_split(&path, '/');
-	return str_has_prefix(part, STR(".")) || str_has_suffix(part, STR(SIDECAR_SUFFIX));
+	return str_has_prefix(part, STR("."));
 }
 
 static int visit_file(struct tar *t, const struct tar_file *f, const char *archive, const struct trace_limits *limits,
@@ -48,8 +48,8 @@ static int archive_error(const struct trace_report *report, const char *name, ui
 	return files > 0 ? OK : err_set(e, E_FORMAT, "%s: the archive holds no files", name);
 }
 
-int archive_each(struct input *in, const char *name, const struct trace_limits *limits, archive_visit *visit, void *arg,
-	struct trace_report *report, struct err *e)
+int archive_each(struct input *in, const char *name, const struct trace_limits *limits, archive_visit *visit, archive_sidecar *sidecar,
+	void *arg, struct trace_report *report, struct err *e)
 {
 	struct tar *t = tar_new(in);
 	struct tar_file f;
@@ -61,11 +61,15 @@ int archive_each(struct input *in, const char *name, const struct trace_limits *
 		rc = tar_next(t, &f, &more, e);
 		if (rc < 0)
 			err_add(e, "%s", name);
-		if (rc < 0 || !more || is_beside(f.name))
+		if (rc < 0 || !more || is_hidden(f.name))
 			continue;
-		rc = visit_file(t, &f, name, limits, visit, arg, e);
+		if (!str_has_suffix(f.name, STR(SIDECAR_SUFFIX))) {
+			rc = visit_file(t, &f, name, limits, visit, arg, e);
+			files++;
+		} else if (sidecar != NULL) {
+			rc = sidecar(arg, t, &f, e);
+		}
 		ended = rc < 0;
-		files++;
 	}
 	tar_report(t, report);
 	if (rc == OK && !ended)

@@ -4,7 +4,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "trace/tar.h"
 
 enum { PIECE = 64 * 1024 };
 
@@ -19,6 +18,7 @@ struct sidecars {
 	struct arena arena;
 	struct map by_name; /* of the trace → index into texts */
 	struct texts texts;
+	struct buf content; /* of the one at hand */
 };
 
 static struct str plain(struct str name)
@@ -64,45 +64,44 @@ static int keep(struct sidecars *s, struct str trace, struct str text, bool too_
 	return OK;
 }
 
-static int take_sidecar(struct sidecars *s, struct tar *t, const struct tar_file *f, struct buf *b, struct err *e)
+struct sidecars *sidecars_new(const char *archive)
+{
+	struct sidecars *s = mem_get(sizeof(*s));
+
+	*s = (struct sidecars){ .archive = mem_dup_text(archive), .texts = VEC_INIT(SIDECARS_MAX) };
+	arena_init(&s->arena, SIDECARS_BYTES_MAX);
+	map_init(&s->by_name, SIDECARS_MAX);
+	buf_init(&s->content, SIDECAR_BYTES_MAX + PIECE);
+	return s;
+}
+
+int sidecars_take(struct sidecars *s, struct tar *t, const struct tar_file *f, struct err *e)
 {
 	struct str trace = f->name;
 	int rc;
 
 	if (!str_drop_suffix(&trace, STR(SIDECAR_SUFFIX)))
 		return OK;
-	rc = take_content(t, f->size, b, e);
-	return rc < 0 ? err_add(e, "%s", s->archive) : keep(s, trace, buf_view(b), f->size > SIDECAR_BYTES_MAX, e);
+	rc = take_content(t, f->size, &s->content, e);
+	return rc < 0 ? err_add(e, "%s", s->archive) : keep(s, trace, buf_view(&s->content), f->size > SIDECAR_BYTES_MAX, e);
 }
 
-int sidecars_read(struct sidecars **out, struct input *in, const char *name, struct err *e)
+int sidecars_read(struct sidecars *s, struct input *in, struct err *e)
 {
-	struct sidecars *s = mem_get(sizeof(*s));
 	struct tar *t = tar_new(in);
 	struct tar_file f;
 	bool more = true;
-	struct buf b;
 	int rc = OK;
 
-	*s = (struct sidecars){ .archive = mem_dup_text(name), .texts = VEC_INIT(SIDECARS_MAX) };
-	arena_init(&s->arena, SIDECARS_BYTES_MAX);
-	map_init(&s->by_name, SIDECARS_MAX);
-	buf_init(&b, SIDECAR_BYTES_MAX + PIECE);
 	while (rc == OK && more) {
 		rc = tar_next(t, &f, &more, e);
 		if (rc < 0)
-			err_add(e, "%s", name);
+			err_add(e, "%s", s->archive);
 		else if (more)
-			rc = take_sidecar(s, t, &f, &b, e);
+			rc = sidecars_take(s, t, &f, e);
 	}
-	buf_fini(&b);
 	tar_free(t);
-	if (rc < 0) {
-		sidecars_free(s);
-		return rc;
-	}
-	*out = s;
-	return OK;
+	return rc;
 }
 
 void sidecars_free(struct sidecars *s)
@@ -111,6 +110,7 @@ void sidecars_free(struct sidecars *s)
 		return;
 	map_fini(&s->by_name);
 	vec_fini(&s->texts);
+	buf_fini(&s->content);
 	arena_fini(&s->arena);
 	mem_free(s->archive);
 	mem_free(s);

@@ -3,6 +3,7 @@
 #include "base/enc.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "trace/archive.h"
 #include "trace/dialect.h"
 #include "trace/fold.h"
@@ -80,48 +81,49 @@ static void name_labels(struct arena *a, const struct sidecar *s, struct window 
 		w->labels[i] = (struct label){ arena_str(a, s->labels[i].key), arena_str(a, s->labels[i].value) };
 }
 
-/* host, worker: what the file itself says, or empty. */
-static void name_window(struct arena *a, const char *path, struct str host, struct str worker, const struct sidecar *s,
-	const struct window_origin *origin, struct window *w)
+/* A window that has no names yet. Texts are in an arena. */
+struct found {
+	struct window w;
+	struct str host, worker;	/* what the file itself says, or empty */
+	uint8_t content[INPUT_HASH];
+	struct trace_report report;
+};
+
+/* path: of the trace. */
+static void name_window(struct arena *a, const char *path, const struct sidecar *s, const struct window_origin *origin,
+	struct found *f)
 {
+	struct window *w = &f->w;
+
 	w->service = first_of(a, s->service, origin->service, STR("unknown"));
 	w->deploy = first_of(a, s->deploy, origin->deploy, STR(""));
 	if (str_empty(w->deploy))
 		w->deploy = fingerprint(a, path, w);
-	w->host = first_of(a, s->host, origin->host, host.n > 0 ? host : STR("localhost"));
-	w->worker = first_of(a, s->worker, origin->worker, worker);
+	w->host = first_of(a, s->host, origin->host, f->host.n > 0 ? f->host : STR("localhost"));
+	w->worker = first_of(a, s->worker, origin->worker, f->worker);
 	w->source = arena_str(a, origin->source);
 	name_labels(a, s, w);
 }
 
-static int name_id(struct input *in, const struct window_origin *origin, struct window *w, struct err *e)
+static void name_id(const struct window_origin *origin, struct found *f)
 {
-	uint8_t content[INPUT_HASH];
-	struct hash128 *h;
-	int rc = input_hash(in, content, e);
+	struct window *w = &f->w;
+	struct hash128 *h = hash128_new();
 
-	if (rc < 0)
-		return rc;
-	h = hash128_new();
 	hash128_add_str(h, origin->agent_id);
 	hash128_add_str(h, w->host);
 	hash128_add_str(h, w->worker);
 	hash128_add_str(h, w->source);
-	hash128_add(h, content, sizeof(content));
+	hash128_add(h, f->content, sizeof(f->content));
 	hash128_get(h, w->id);
 	hash128_free(h);
-	return OK;
 }
 
 /* ---- when it was, and how whole it is */
-static int64_t start_of(const struct trace *t, const struct sidecar *s, int64_t mtime_ns, int64_t first_ns)
+static int64_t start_of(const struct trace *t, int64_t mtime_ns, int64_t first_ns)
 {
-	int64_t start_ns = mtime_ns;
+	int64_t start_ns = t->has_base ? ns_add(t->base_ns, first_ns) : mtime_ns;
 
-	if (s->has_start)
-		start_ns = s->start_ns;
-	else if (t->has_base)
-		start_ns = ns_add(t->base_ns, first_ns);
 	return start_ns < 0 ? 0 : start_ns;
 }
 
@@ -137,52 +139,42 @@ static void count_losses(const struct trace_report *report, struct window *w)
 	}
 }
 
-static int finish(struct arena *a, struct input *in, const struct window_origin *origin, struct window *w, struct err *e)
-{
-	int rc = name_id(in, origin, w, e);
+/* ---- what the file is decides who reads it */
 
-	if (rc == OK && origin->rules != NULL)
-		rc = name_rules_apply(origin->rules, a, w, e);
-	if (rc == OK && arena_full(a))
-		rc = err_set(e, E_LIMIT, "no room for a window of %zu ops", w->n_ops);
-	return rc == OK ? window_check(w, e) : rc;
-}
-
-/* What the file is decides who reads it. */
+/* What all files of an archive have in common, too. */
 struct source {
-	const char *path;
+	const char *path; /* for people; of the trace in the file system, where it stands there itself */
 	struct input *in;
-	const struct sidecar *sidecar;
 	const struct window_origin *origin;
 	const struct trace_limits *limits;
-	struct trace_report *report;
 	int64_t mtime_ns;
 };
 
-static int make_window(struct arena *a, const struct source *s, struct trace *t, struct window *w, struct err *e)
+static int make_window(struct arena *a, const struct source *s, struct trace *t, struct found *f, struct err *e)
 {
 	int64_t first_ns;
 	int rc;
 
 	if (t->events.n == 0)
 		return err_set(e, E_FORMAT, "no timed events");
-	rc = fold_trace(t, a, w, &first_ns, e);
+	rc = fold_trace(t, a, &f->w, &first_ns, e);
 	if (rc < 0)
 		return rc;
-	w->start_ns = start_of(t, s->sidecar, s->mtime_ns, first_ns);
-	name_versions(a, t, w);
-	name_window(a, s->path, t->host_name, t->rank >= 0 ? arena_fmt(a, "%lld", (long long)t->rank) : STR(""), s->sidecar,
-		s->origin, w);
-	return finish(a, s->in, s->origin, w, e);
+	f->w.start_ns = start_of(t, s->mtime_ns, first_ns);
+	name_versions(a, t, &f->w);
+	f->host = arena_str(a, t->host_name);
+	if (t->rank >= 0)
+		f->worker = arena_fmt(a, "%lld", (long long)t->rank);
+	return OK;
 }
 
-static int window_of_trace(enum probe_kind kind, struct arena *a, const struct source *s, struct window *w, struct err *e)
+static int window_of_trace(enum probe_kind kind, struct arena *a, const struct source *s, struct found *f, struct err *e)
 {
 	struct trace *t = NULL;
-	int rc = dialect_read(kind, s->in, s->path, s->limits, TRACE_COPIES | TRACE_DELAYS, NULL, s->report, &t, e);
+	int rc = dialect_read(kind, s->in, s->path, s->limits, TRACE_COPIES | TRACE_DELAYS, NULL, &f->report, &t, e);
 
 	if (rc == OK) {
-		rc = make_window(a, s, t, w, e);
+		rc = make_window(a, s, t, f, e);
 		if (rc < 0)
 			err_add(e, "%s", s->path);
 	}
@@ -190,99 +182,177 @@ static int window_of_trace(enum probe_kind kind, struct arena *a, const struct s
 	return rc;
 }
 
-static int window_of_neuron(enum probe_kind kind, struct arena *a, const struct source *s, struct window *w,
-	struct err *e)
+static int window_of_neuron(enum probe_kind kind, struct arena *a, const struct source *s, struct found *f, struct err *e)
 {
-	int rc = neuron_read(kind, a, s->in, s->path, w, s->report, e);
+	int rc = neuron_read(kind, a, s->in, s->path, &f->w, &f->report, e);
 
 	if (rc < 0)
 		return rc;
-	if (s->sidecar->has_start)
-		w->start_ns = s->sidecar->start_ns;
-	else if (w->start_ns == 0) /* no wall clock in the file */
-		w->start_ns = s->mtime_ns < 0 ? 0 : s->mtime_ns;
-	name_window(a, s->path, w->host, STR(""), s->sidecar, s->origin, w);
-	rc = finish(a, s->in, s->origin, w, e);
-	return rc < 0 ? err_add(e, "%s", s->path) : OK;
+	if (f->w.start_ns == 0) /* no wall clock in the file */
+		f->w.start_ns = s->mtime_ns < 0 ? 0 : s->mtime_ns;
+	f->host = f->w.host;
+	return OK;
 }
 
-static int window_of(struct arena *a, const struct source *s, struct window *out, struct err *e)
+static int find_window(struct arena *a, const struct source *s, struct found *f, struct err *e)
 {
 	enum probe_kind kind = PROBE_UNKNOWN;
 	int rc;
 
-	*out = (struct window){ 0 };
-	*s->report = (struct trace_report){ 0 };
+	*f = (struct found){ .w.ops = NULL };
 	rc = probe_input(s->in, s->path, &kind, e);
 	if (rc == OK)
-		rc = probe_is_neuron(kind) ? window_of_neuron(kind, a, s, out, e) : window_of_trace(kind, a, s, out, e);
+		rc = probe_is_neuron(kind) ? window_of_neuron(kind, a, s, f, e) : window_of_trace(kind, a, s, f, e);
+	if (rc == OK) {
+		rc = input_hash(s->in, f->content, e);
+		if (rc < 0)
+			err_add(e, "%s", s->path);
+	}
 	if (rc == OK)
-		count_losses(s->report, out);
+		count_losses(&f->report, &f->w);
 	else
-		window_fini(out);
+		window_fini(&f->w);
 	return rc;
+}
+
+static int finish(struct arena *a, const struct source *s, const struct sidecar *sidecar, struct found *f, struct err *e)
+{
+	const struct window_origin *origin = s->origin;
+	struct window *w = &f->w;
+	int rc = OK;
+
+	if (sidecar->has_start)
+		w->start_ns = sidecar->start_ns;
+	name_window(a, s->path, sidecar, origin, f);
+	name_id(origin, f);
+	if (origin->rules != NULL)
+		rc = name_rules_apply(origin->rules, a, w, e);
+	if (rc == OK && arena_full(a))
+		rc = err_set(e, E_LIMIT, "no room for a window of %zu ops", w->n_ops);
+	if (rc == OK)
+		rc = window_check(w, e);
+	if (rc == OK)
+		return OK;
+	window_fini(w);
+	return err_add(e, "%s", s->path);
+}
+
+static int window_of(struct arena *a, const struct source *s, const struct sidecar *sidecar, struct found *f, struct err *e)
+{
+	int rc = find_window(a, s, f, e);
+
+	return rc == OK ? finish(a, s, sidecar, f, e) : rc;
 }
 
 int window_from_file(struct arena *a, const char *path, const struct window_origin *origin,
 	const struct trace_limits *limits, struct window *out, struct trace_report *report, struct err *e)
 {
 	struct sidecar sidecar;
-	struct source s = { .path = path, .sidecar = &sidecar, .origin = origin, .limits = limits, .report = report };
+	struct source s = { .path = path, .origin = origin, .limits = limits };
+	struct found f = { .w.ops = NULL };
 	int rc;
 
-	*out = (struct window){ 0 };
-	*report = (struct trace_report){ 0 };
 	rc = sidecar_read(a, path, &sidecar, e);
 	if (rc == OK)
 		rc = input_open_regular(&s.in, path, limits, e);
 	if (rc == OK) {
 		s.mtime_ns = input_mtime_ns(s.in);
-		rc = window_of(a, &s, out, e);
+		rc = window_of(a, &s, &sidecar, &f, e);
 	}
+	*report = f.report;
+	*out = rc == OK ? f.w : (struct window){ 0 };
 	input_close(s.in);
 	return rc;
 }
 
 /* ---- archives */
 
+/* A file of an archive whose sidecar may come behind it. */
+struct waiting {
+	struct arena arena;
+	const char *name; /* "ARCHIVE:FILE" */
+	struct found found;
+	int rc; /* negative: it became no window, and why */
+	struct err why;
+};
+VEC(waitings, struct waiting *);
+
 struct several {
-	struct arena *a;
-	struct source like; /* what all of them have in common */
-	const struct sidecars *sidecars;
+	struct arena *a; /* the caller's */
+	struct source like;
+	const struct sidecar *own; /* the archive's */
 	const struct window_visit *visit;
+	struct sidecars *sidecars;
+	bool begun;	   /* a file has been read */
+	bool all_sidecars; /* are known: nothing has to wait */
+	bool ended;	   /* nobody wants the rest */
+	struct waitings waiting;
+	size_t waiting_bytes;
 };
 
-static int hand_on(const struct several *v, struct source *s, struct err *why, struct err *e)
+static void waiting_free(struct waiting *one)
 {
-	struct trace_report report = { 0 };
-	struct window w;
-
-	s->report = &report;
-	if (s->in == NULL || window_of(v->a, s, &w, why) < 0)
-		return v->visit->window(v->visit->arg, s->path, NULL, &report, why, e);
-	return v->visit->window(v->visit->arg, s->path, &w, &report, why, e);
+	if (one == NULL)
+		return;
+	window_fini(&one->found.w);
+	arena_fini(&one->arena);
+	mem_free(one);
 }
 
-/* Its own, and the archive's behind it. */
-static int sidecar_of(const struct several *v, const char *name, struct sidecar *s, struct err *e)
+/* The file's own sidecar, and the archive's behind it. */
+static int name_waiting(struct several *v, struct waiting *one, struct err *e)
 {
-	struct str in_archive = str_from(str_of(name), strlen(v->like.path) + 1);
-	int rc = sidecars_find(v->sidecars, v->a, in_archive, s, e);
-
-	return rc < 0 ? rc : sidecar_fill(v->a, s, v->like.sidecar, e);
-}
-
-static int visit_member(void *arg, const char *name, struct input *in, struct err *why, struct err *e)
-{
-	const struct several *v = arg;
+	struct str in_archive = str_from(str_of(one->name), strlen(v->like.path) + 1);
 	struct source s = v->like;
 	struct sidecar sidecar;
+	int rc = sidecars_find(v->sidecars, &one->arena, in_archive, &sidecar, e);
 
-	s.path = name;
-	s.sidecar = &sidecar;
-	if (in != NULL && sidecar_of(v, name, &sidecar, why) == OK)
-		s.in = in;
-	return hand_on(v, &s, why, e);
+	if (rc < 0)
+		return rc;
+	s.path = one->name;
+	rc = sidecar_fill(&one->arena, &sidecar, v->own, e);
+	if (rc == OK)
+		rc = finish(&one->arena, &s, &sidecar, &one->found, e);
+	if (rc == OK && !arena_take(v->a, &one->arena))
+		rc = err_set(e, E_LIMIT, "%s: no room for its window", one->name);
+	return rc;
+}
+
+/* Takes it. */
+static int hand_on(struct several *v, struct waiting *one, struct err *e)
+{
+	const struct window_visit *visit = v->visit;
+	char *name = mem_dup_text(one->name);
+	int rc;
+
+	if (one->rc == OK)
+		one->rc = name_waiting(v, one, &one->why);
+	if (one->rc == OK) {
+		rc = visit->window(visit->arg, name, &one->found.w, &one->found.report, &one->why, e);
+		one->found.w = (struct window){ 0 };
+	} else {
+		rc = visit->window(visit->arg, name, NULL, &one->found.report, &one->why, e);
+	}
+	mem_free(name);
+	waiting_free(one);
+	v->ended = rc < 0;
+	return rc;
+}
+
+/* In their order. */
+static int hand_on_all(struct several *v, struct err *e)
+{
+	int rc = OK;
+
+	vec_each(one, &v->waiting) {
+		if (v->ended)
+			waiting_free(*one);
+		else
+			rc = hand_on(v, *one, e);
+	}
+	vec_fini(&v->waiting);
+	v->waiting_bytes = 0;
+	return rc;
 }
 
 static void read_ahead(struct input *in)
@@ -291,32 +361,107 @@ static void read_ahead(struct input *in)
 	input_ahead(in);
 }
 
-/* first: for the sidecars. */
-static int read_archive(struct several *v, struct input *first, struct err *e)
+/* Too many wait: what stands behind them is looked for in the archive. */
+static int know_all_sidecars(struct several *v, struct err *e)
 {
-	struct sidecars *sidecars = NULL;
-	struct trace_report report;
 	struct input *in = NULL;
-	int rc;
+	int rc = input_open_regular(&in, v->like.path, v->like.limits, e);
 
-	read_ahead(first);
-	rc = sidecars_read(&sidecars, first, v->like.path, e);
-	if (rc == OK)
-		rc = input_open_regular(&in, v->like.path, v->like.limits, e);
-	if (rc == OK) {
-		v->sidecars = sidecars;
-		read_ahead(in);
-		rc = archive_each(in, v->like.path, v->like.limits, visit_member, v, &report, e);
-	}
+	if (rc < 0)
+		return rc;
+	sidecars_free(v->sidecars);
+	v->sidecars = sidecars_new(v->like.path);
+	v->all_sidecars = true;
+	read_ahead(in);
+	rc = sidecars_read(v->sidecars, in, e);
 	input_close(in);
-	sidecars_free(sidecars);
+	return rc == OK ? hand_on_all(v, e) : rc;
+}
+
+static size_t bytes_of(const struct waiting *one)
+{
+	size_t bytes = sizeof(*one) + one->arena.used;
+
+	for (size_t i = 0; i < one->found.w.n_ops; i++)
+		bytes += one->found.w.ops[i].hist.n * sizeof(uint64_t);
+	return bytes;
+}
+
+static int wait_or_go(struct several *v, struct waiting *one, struct err *e)
+{
+	struct waiting **place;
+	int rc = OK;
+
+	if (v->all_sidecars)
+		return hand_on(v, one, e);
+	place = vec_push(&v->waiting);
+	if (place == NULL) {
+		waiting_free(one);
+		return err_set(e, E_NOMEM, "no memory for a window");
+	}
+	*place = one;
+	v->waiting_bytes += bytes_of(one);
+	if (v->waiting.n == WINDOWS_WAITING || v->waiting_bytes > WINDOWS_WAITING_BYTES)
+		rc = know_all_sidecars(v, e);
 	return rc;
+}
+
+static int take_member(struct several *v, const char *name, struct input *in, const struct err *why, struct err *e)
+{
+	struct source s = v->like;
+	struct waiting *one = mem_get(sizeof(*one));
+
+	arena_init(&one->arena, v->a->cap);
+	one->name = arena_text(&one->arena, name).p;
+	s.path = name;
+	s.in = in;
+	one->why = *why;
+	one->rc = in == NULL ? why->code : find_window(&one->arena, &s, &one->found, &one->why);
+	return wait_or_go(v, one, e);
+}
+
+static int visit_member(void *arg, const char *name, struct input *in, struct err *why, struct err *e)
+{
+	struct several *v = arg;
+	int rc = OK;
+
+	if (v->begun && v->visit->between != NULL)
+		rc = v->visit->between(v->visit->arg, e);
+	v->begun = true;
+	if (rc == OK)
+		rc = take_member(v, name, in, why, e);
+	v->ended = rc < 0;
+	return rc;
+}
+
+static int visit_sidecar(void *arg, struct tar *t, const struct tar_file *f, struct err *e)
+{
+	struct several *v = arg;
+	int rc = v->all_sidecars ? OK : sidecars_take(v->sidecars, t, f, e);
+
+	v->ended = rc < 0;
+	return rc;
+}
+
+static int read_archive(struct several *v, struct input *in, struct err *e)
+{
+	struct trace_report report;
+	struct err other = { 0 };
+	int rc, rc_waiting;
+
+	read_ahead(in);
+	v->sidecars = sidecars_new(v->like.path);
+	rc = archive_each(in, v->like.path, v->like.limits, visit_member, visit_sidecar, v, &report, e);
+	rc_waiting = hand_on_all(v, rc == OK ? e : &other);
+	sidecars_free(v->sidecars);
+	return rc == OK ? rc_waiting : rc;
 }
 
 static int read_several(struct several *v, struct input *in, struct err *e)
 {
 	struct source s = v->like;
 	struct err why = { 0 };
+	struct found f;
 	struct str head;
 	int rc = input_peek(in, &head, e);
 
@@ -325,15 +470,16 @@ static int read_several(struct several *v, struct input *in, struct err *e)
 	if (tar_is(head))
 		return read_archive(v, in, e);
 	s.in = in;
-	return hand_on(v, &s, &why, e);
+	rc = window_of(v->a, &s, v->own, &f, &why);
+	return v->visit->window(v->visit->arg, s.path, rc == OK ? &f.w : NULL, &f.report, &why, e);
 }
 
 int windows_from_file(struct arena *a, const char *path, const struct window_origin *origin,
 	const struct trace_limits *limits, const struct window_visit *visit, struct err *e)
 {
 	struct sidecar sidecar = { 0 };
-	struct several v = { .a = a, .visit = visit,
-		.like = { .path = path, .sidecar = &sidecar, .origin = origin, .limits = limits } };
+	struct several v = { .a = a, .own = &sidecar, .visit = visit, .waiting = VEC_INIT(WINDOWS_WAITING),
+		.like = { .path = path, .origin = origin, .limits = limits } };
 	struct input *in = NULL;
 	struct arena own; /* the visitor may reset its own */
 	int rc;

@@ -40,16 +40,20 @@ int window_from_file(struct arena *a, const char *path, const struct window_orig
 	const struct trace_limits *limits, struct window *out, struct trace_report *report, struct err *e) MUST_USE;
 
 /* The same of a file that may be an archive (trace/archive.h): each trace in it is a window, in the archive's order. A trace's sidecar is
- * the one beside it in the archive (trace/sidecars.h, for which an archive is read twice), and what that does not say is as in the
- * archive's own, but for a start_ns. A trace without a clock starts at the archive's mtime.
- * The visitor gets each window, its to window_fini (texts in the arena, which it may reset while it is called), or why a
- * file became none (w NULL): E_USAGE where its sidecar in the archive is wrong, else as above; why names the file. A negative answer
- * ends the reading, and is the answer here; so is what is wrong with the file or the archive as a whole: E_FORMAT where it is
- * damaged, after all that could be read. */
+ * the one beside it in the archive, before or behind it (trace/sidecars.h), and what that does not say is as in the archive's own, but for a
+ * start_ns. A trace without a clock starts at the archive's mtime.
+ * window gets each window, its to window_fini (texts in the arena, which it may reset while it is called), or why a
+ * file became none (w NULL): E_USAGE where its sidecar in the archive is wrong, else as above; why names the file. Of an archive up to
+ * WINDOWS_WAITING of them come when it has been read, since whose they are may stand at its end; one with more is read twice.
+ * between, which may be NULL, is called between two files of an archive: for who wants to pause or to stop there.
+ * A negative answer of either ends the reading, and is the answer here; so is what is wrong with the file or the archive as a whole:
+ * E_FORMAT where it is damaged, after all that could be read. */
+enum { WINDOWS_WAITING = 256, WINDOWS_WAITING_BYTES = 64 << 20 };
 struct window_visit {
 	int (*window)(void *arg, const char *name, struct window *w, const struct trace_report *report, struct err *why,
 		struct err *e);
 	void *arg;
+	int (*between)(void *arg, struct err *e);
 };
 int windows_from_file(struct arena *a, const char *path, const struct window_origin *origin,
 	const struct trace_limits *limits, const struct window_visit *visit, struct err *e) MUST_USE;

@@ -95,7 +95,9 @@ int windows_from_file(struct arena *a, const char *path, const struct window_ori
 		char name[PATH_MAX];
 
 		snprintf(name, sizeof(name), "%s:%d", path, n++);
-		rc = hand_on(a, origin, name, text, visit, e);
+		rc = n > 1 && visit->between != NULL ? visit->between(visit->arg, e) : OK;
+		if (rc == OK)
+			rc = hand_on(a, origin, name, text, visit, e);
 	}
 	if (rc == OK && cut)
 		rc = err_set(e, E_FORMAT, "%s: the archive is damaged", path);

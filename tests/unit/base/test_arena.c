@@ -107,6 +107,57 @@ START_TEST(an_arena_formats_and_copies_texts)
 }
 END_TEST
 
+START_TEST(an_arena_takes_what_another_has_handed_out)
+{
+	struct arena a, from;
+	struct str first, texts[40], more;
+
+	arena_init(&a, 1 << 20);
+	arena_init(&from, 1 << 20);
+	for (int round = 0; round < 3; round++) {
+		if (round > 0)
+			first = arena_text(&a, "first");
+		for (int i = 0; i < 40; i++)
+			texts[i] = arena_fmt(&from, "%d %1000d", i, i); /* several chunks */
+		ck_assert(arena_take(&a, &from));
+		ck_assert_uint_eq(from.used, 0);
+		ck_assert_uint_gt(a.used, 40000);
+		more = arena_text(&a, "more");
+		arena_text(&from, "of its own again");
+		for (int i = 0; i < 40; i++)
+			ck_assert_int_eq(texts[i].p[0] - '0', i < 10 ? i : i / 10);
+		ck_assert(str_eq(more, STR("more")));
+		ck_assert(round == 0 || str_eq(first, STR("first")));
+		arena_reset(&a);
+		arena_reset(&from);
+	}
+	ck_assert(arena_take(&a, &from)); /* nothing */
+	arena_fini(&a);
+	arena_fini(&from);
+}
+END_TEST
+
+START_TEST(an_arena_takes_no_more_than_it_may_have)
+{
+	struct arena a, from;
+
+	arena_init(&a, 100);
+	arena_init(&from, 1000);
+	ck_assert_ptr_nonnull(arena_get(&a, 32));
+	ck_assert_ptr_nonnull(arena_get(&from, 96));
+	ck_assert(!arena_take(&a, &from));
+	ck_assert_uint_eq(from.used, 96);
+	ck_assert_uint_eq(a.used, 32);
+	ck_assert(!arena_full(&a));
+	arena_reset(&a);
+	ck_assert(arena_take(&a, &from));
+	ck_assert_uint_eq(a.used, 96);
+	ck_assert_ptr_null(arena_get(&a, 16));
+	arena_fini(&a);
+	arena_fini(&from);
+}
+END_TEST
+
 Suite *suite_arena(void)
 {
 	Suite *s = suite_create("base/arena");
@@ -118,6 +169,8 @@ Suite *suite_arena(void)
 	tcase_add_test(tc, a_product_that_overflows_is_refused);
 	tcase_add_test(tc, an_arena_without_memory_is_full);
 	tcase_add_test(tc, an_arena_formats_and_copies_texts);
+	tcase_add_test(tc, an_arena_takes_what_another_has_handed_out);
+	tcase_add_test(tc, an_arena_takes_no_more_than_it_may_have);
 	suite_add_tcase(s, tc);
 	return s;
 }

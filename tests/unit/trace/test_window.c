@@ -292,7 +292,7 @@ static void expect_windows(const char *path, const char *want)
 {
 	const struct window_origin origin = { .source = STR("send"), .service = STR("s") };
 	struct buf said;
-	const struct window_visit visit = { visited, &said };
+	const struct window_visit visit = { .window = visited, .arg = &said };
 	int rc;
 
 	buf_init(&said, 1 << 20);
@@ -418,7 +418,7 @@ START_TEST(a_window_of_an_archive_is_that_of_the_same_files_in_a_folder)
 	static const char *const files[][2] = { { "r.json", one_op },
 		{ "r.json.meta.json", "{\"host\":\"h9\",\"worker\":\"3\",\"labels\":{\"team\":\"x\"}}" } };
 	const struct window_origin origin = { .agent_id = STR("agent"), .source = STR("watch") };
-	const struct window_visit visit = { take_last, NULL };
+	const struct window_visit visit = { .window = take_last };
 	uint8_t id[WINDOW_ID];
 
 	help_write(files[1][0], str_of(files[1][1]));
@@ -428,6 +428,113 @@ START_TEST(a_window_of_an_archive_is_that_of_the_same_files_in_a_folder)
 	ck_assert_mem_eq(w.id, id, sizeof(id));
 	ck_assert(str_eq(w.host, STR("h9")));
 	ck_assert(str_eq(w.labels[0].value, STR("x")));
+}
+END_TEST
+
+struct told {
+	size_t n, betweens, end_at; /* windows; calls of between; the window that is refused, 0 for none */
+	bool stop;		    /* between says so, the third time */
+	char service[3 * WINDOWS_WAITING][16], worker[3 * WINDOWS_WAITING][16];
+};
+
+static int tell(void *arg, const char *name, struct window *found, const struct trace_report *lost, struct err *why, struct err *into)
+{
+	struct told *told = arg;
+
+	(void)name;
+	(void)lost;
+	(void)into;
+	ck_assert_msg(found != NULL, "%s", why->text);
+	str_copy_to(found->service, told->service[told->n], 16);
+	str_copy_to(found->worker, told->worker[told->n++], 16);
+	window_fini(found);
+	if (told->n % 50 == 0)
+		arena_reset(&arena);
+	return told->n == told->end_at ? E_BUSY : OK;
+}
+
+static int tell_between(void *arg, struct err *into)
+{
+	struct told *told = arg;
+
+	(void)into;
+	return ++told->betweens == 3 && told->stop ? E_STOPPED : OK;
+}
+
+/* n traces with ranks from 0 on, and first of all the sidecar of the last one, last of all that of the first one. */
+static const char *long_archive(size_t n)
+{
+	char name[64], text[256];
+	const char *path;
+	struct buf tar;
+
+	buf_init(&tar, 8 << 20);
+	snprintf(name, sizeof(name), "%zu.json.meta.json", n - 1);
+	help_tar_file(&tar, name, STR("{\"service\":\"last\"}"));
+	for (size_t i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%zu.json", i);
+		snprintf(text, sizeof(text), "{\"distributedInfo\":{\"rank\":%zu},\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\","
+					     "\"name\":\"a\",\"ts\":1,\"dur\":1}]}", i);
+		help_tar_file(&tar, name, str_of(text));
+	}
+	help_tar_file(&tar, "0.json.meta.json", STR("{\"service\":\"first\"}"));
+	help_tar_end(&tar);
+	path = help_write("long.tar", buf_view(&tar));
+	buf_fini(&tar);
+	return path;
+}
+
+static int read_long(size_t n, struct told *told)
+{
+	const struct window_origin origin = { .source = STR("send"), .service = STR("s") };
+	const struct window_visit visit = { .window = tell, .arg = told, .between = tell_between };
+
+	return windows_from_file(&arena, long_archive(n), &origin, &limits, &visit, &e);
+}
+
+/* As many as wait, one more, and so many that most are read when all sidecars are known. */
+static const size_t lengths[] = { 1, 2, WINDOWS_WAITING - 1, WINDOWS_WAITING, WINDOWS_WAITING + 1, 3 * WINDOWS_WAITING };
+
+START_TEST(however_long_an_archive_is_every_sidecar_counts_and_the_order_is_its_own)
+{
+	struct told *told = calloc(1, sizeof(*told));
+	size_t n = lengths[_i];
+
+	ck_assert_ptr_nonnull(told);
+	ck_assert_msg(read_long(n, told) == OK, "%s", e.text);
+	ck_assert_uint_eq(told->n, n);
+	ck_assert_uint_eq(told->betweens, n - 1);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_str_eq(told->service[i], i == 0 ? "first" : i == n - 1 ? "last" : "s");
+		ck_assert_uint_eq(strtoul(told->worker[i], NULL, 10), i);
+	}
+	free(told);
+}
+END_TEST
+
+START_TEST(whoever_refuses_a_window_of_an_archive_gets_no_more_of_it)
+{
+	static const size_t ends[] = { 1, 2, WINDOWS_WAITING, WINDOWS_WAITING + 1 };
+	struct told *told = calloc(1, sizeof(*told));
+
+	ck_assert_ptr_nonnull(told);
+	told->end_at = ends[_i];
+	ck_assert_int_eq(read_long(WINDOWS_WAITING + 5, told), E_BUSY);
+	ck_assert_uint_eq(told->n, ends[_i]);
+	free(told);
+}
+END_TEST
+
+START_TEST(who_stops_between_two_files_of_an_archive_gets_none_that_waited)
+{
+	struct told *told = calloc(1, sizeof(*told));
+
+	ck_assert_ptr_nonnull(told);
+	told->stop = true;
+	ck_assert_int_eq(read_long(10, told), E_STOPPED);
+	ck_assert_uint_eq(told->n, 0);
+	ck_assert_uint_eq(told->betweens, 3);
+	free(told);
 }
 END_TEST
 
@@ -564,6 +671,9 @@ Suite *suite_window(void)
 	tcase_add_test(tc, the_sidecar_of_an_archive_holds_for_all_but_when);
 	tcase_add_test(tc, a_sidecar_beside_its_trace_in_an_archive_holds_in_either_order);
 	tcase_add_test(tc, a_window_of_an_archive_is_that_of_the_same_files_in_a_folder);
+	tcase_add_loop_test(tc, however_long_an_archive_is_every_sidecar_counts_and_the_order_is_its_own, 0, (int)COUNT(lengths));
+	tcase_add_loop_test(tc, whoever_refuses_a_window_of_an_archive_gets_no_more_of_it, 0, 4);
+	tcase_add_test(tc, who_stops_between_two_files_of_an_archive_gets_none_that_waited);
 	tcase_add_test(tc, a_wrong_sidecar_in_an_archive_costs_its_own_trace_and_is_named);
 	tcase_add_test(tc, a_sidecar_in_an_archive_has_a_ceiling);
 	tcase_add_test(tc, a_cut_archive_gives_what_is_left_and_is_told);
