@@ -21,7 +21,7 @@ int readers_open(struct readers *rs, const char *path, size_t n, struct err *e)
 {
 	int rc = OK;
 
-	*rs = (struct readers){ .idle = chan_new(n) };
+	*rs = (struct readers){ .idle = chan_new(n), .held = chan_new(n) };
 	while (rs->n < n && rc == OK) {
 		struct reader *r = mem_get(sizeof(*r));
 
@@ -45,11 +45,14 @@ void readers_close(struct readers *rs)
 
 	if (rs->idle == NULL)
 		return;
-	for (; rs->n > 0 && chan_pop(rs->idle, &p, 0) == OK; rs->n--)
+	while (rs->n > 0 && (chan_pop(rs->idle, &p, 0) == OK || chan_pop(rs->held, &p, 0) == OK)) {
 		reader_close(p);
+		rs->n--;
+	}
 	must(rs->n == 0);
 	chan_free(rs->idle);
-	rs->idle = NULL;
+	chan_free(rs->held);
+	rs->idle = rs->held = NULL;
 }
 
 int reader_take(struct readers *rs, struct reader **out, struct err *e)
@@ -58,6 +61,8 @@ int reader_take(struct readers *rs, struct reader **out, struct err *e)
 	void *p;
 	int rc = chan_pop(rs->idle, &p, reader_wait_ns);
 
+	if (rc == E_BUSY && atomic_load(&rs->gathers))
+		rc = chan_pop(rs->idle, &p, reader_deadline_ns);
 	*out = NULL;
 	if (rc < 0)
 		return err_set(
@@ -79,5 +84,24 @@ void reader_give(struct readers *rs, struct reader *r)
 		return;
 	db_deadline(r->db, 0);
 	db_rollback(r->db);
-	must(chan_try_push(rs->idle, r) == OK);
+	must(chan_try_push(atomic_load(&rs->gathers) ? rs->held : rs->idle, r) == OK);
+}
+
+bool readers_gather(struct readers *rs)
+{
+	void *p;
+
+	atomic_store(&rs->gathers, true);
+	while (chan_pop(rs->idle, &p, 0) == OK)
+		must(chan_try_push(rs->held, p) == OK);
+	return chan_count(rs->held) == rs->n;
+}
+
+void readers_let_go(struct readers *rs)
+{
+	void *p;
+
+	atomic_store(&rs->gathers, false);
+	while (chan_pop(rs->held, &p, 0) == OK)
+		must(chan_try_push(rs->idle, p) == OK);
 }

@@ -86,6 +86,8 @@ static int open_files(struct store *st, struct err *e)
 		rc = open_writer(st, path, e);
 	if (rc == OK)
 		rc = readers_open(&st->readers, path, reader_count(st->settings.readers), e);
+	if (rc == OK)
+		writer_guard_log(st->writer, &st->readers);
 	return rc == OK ? file_sync_dir(st->dir, e) : rc;
 }
 
@@ -134,6 +136,7 @@ void store_close(struct store *st)
 {
 	if (st == NULL)
 		return;
+	writer_stop(st->writer);
 	readers_close(&st->readers);
 	writer_close(st->writer);
 	if (st->lock_fd >= 0)

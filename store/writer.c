@@ -16,6 +16,7 @@ enum {
 };
 static const int64_t writer_wait_ns = 2 * NS_PER_S; /* for room in the queue */
 static const int64_t writer_idle_ns = 5 * NS_PER_S; /* without work: time to empty the log */
+static const int64_t writer_gather_ns = 5 * NS_PER_MS; /* between looks whether readers are back */
 
 struct job {
 	writer_work *work;
@@ -74,12 +75,33 @@ static int transact(struct writer *w, struct job *const *jobs, size_t n, struct 
 }
 
 /* A log that grows is one that readers keep from being emptied. */
-static void measure_log(const struct writer *w)
+static int64_t measure_log(const struct writer *w)
 {
 	struct stat st;
 
-	if (stat(w->log_path, &st) == 0)
-		metric_set(w->log_bytes, (double)st.st_size);
+	if (stat(w->log_path, &st) != 0)
+		return 0;
+	metric_set(w->log_bytes, (double)st.st_size);
+	return st.st_size;
+}
+
+/* Begins gathering when the log is too large; goes on with it, a look a round, while writes go on. */
+static void guard_log(struct writer *w)
+{
+	struct readers *rs = atomic_load(&w->readers);
+	int64_t bytes = measure_log(w);
+
+	if (rs == NULL || (!w->gathers && bytes <= w->log_max))
+		return;
+	w->gathers = true;
+	if (!readers_gather(rs))
+		return;
+	/* on a full disk, say, it cannot: not to be tried every time */
+	w->log_max = db_checkpoint(w->db, true, NULL) == OK ? w->log_least : bytes + w->log_least;
+	metric_add(w->log_anew, 1);
+	readers_let_go(rs);
+	w->gathers = false;
+	measure_log(w);
 }
 
 static void failed(struct writer *w, int rc, const struct err *e)
@@ -156,15 +178,17 @@ static void writer_main(struct thread *t, void *arg)
 	int rc;
 
 	(void)t; /* the channel's end is ours */
-	while ((rc = chan_pop(w->jobs, &p, grew ? writer_idle_ns : -1)) != E_STOPPED) {
+	while ((rc = chan_pop(w->jobs, &p, w->gathers ? writer_gather_ns : grew ? writer_idle_ns : -1)) != E_STOPPED) {
 		if (rc == OK) {
 			work_round(w, p);
 			grew = true;
-		} else {
+		} else if (!w->gathers) {
 			grew = db_checkpoint(w->db, true, NULL) != OK; /* a reader in the way: later */
 		}
-		measure_log(w);
+		guard_log(w);
 	}
+	if (w->gathers)
+		readers_let_go(w->readers);
 }
 
 /* ---- asking it */
@@ -227,7 +251,10 @@ int writer_open(struct writer **out, const char *path, struct metrics *metrics, 
 		"Writes undone, for want of space or another reason.");
 	w->log_bytes = metric_gauge(
 		metrics, "trainspotter_store_log_bytes", NULL, "Size of the write-ahead log.");
+	w->log_anew = metric_counter(metrics, "trainspotter_store_log_anew_total", NULL,
+		"Times that all readers were gathered because the write-ahead log had grown.");
 	w->log_path = path_of_log(path);
+	w->log_max = w->log_least = WRITER_LOG_MAX;
 	w->jobs = chan_new(WRITER_QUEUE);
 	rc = db_open(&w->db, path, DB_WRITER, e);
 	if (rc == OK)
@@ -249,12 +276,25 @@ int writer_open(struct writer **out, const char *path, struct metrics *metrics, 
 	return rc;
 }
 
-void writer_close(struct writer *w)
+void writer_guard_log(struct writer *w, struct readers *rs)
+{
+	atomic_store(&w->readers, rs);
+}
+
+void writer_stop(struct writer *w)
 {
 	if (w == NULL)
 		return;
 	chan_close(w->jobs);
 	thread_join(w->thread);
+	w->thread = NULL;
+}
+
+void writer_close(struct writer *w)
+{
+	if (w == NULL)
+		return;
+	writer_stop(w);
 	rollups_free(w->rollups);
 	names_free(w->names);
 	db_close(w->db);

@@ -11,6 +11,7 @@
 #include "base/chan.h"
 #include "base/metric.h"
 #include "base/thread.h"
+#include "store/reader.h"
 #include "store/rollup.h"
 
 struct writer {
@@ -25,10 +26,18 @@ struct writer {
 	uint32_t *ids;
 	size_t ids_room;
 	char *log_path; /* of the write-ahead log */
-	struct metric *commits, *failures, *log_bytes;
+	int64_t log_least, log_max; /* bytes from which on it has to begin anew: WRITER_LOG_MAX, and more after that failed */
+	struct readers *_Atomic readers; /* NULL: there are none */
+	bool gathers;			 /* readers, so that it can */
+	struct metric *commits, *failures, *log_bytes, *log_anew;
 };
 
+enum { WRITER_LOG_MAX = 128 << 20 };
+
 int writer_open(struct writer **out, const char *path, struct metrics *metrics, struct err *e) MUST_USE;
+/* Those whose snapshots keep the log from beginning anew. writer_stop comes before they are closed. */
+void writer_guard_log(struct writer *w, struct readers *rs);
+void writer_stop(struct writer *w);  /* does what is in the queue first; NULL is fine */
 void writer_close(struct writer *w); /* does what is in the queue first; NULL is fine */
 
 /* A piece of work, inside the writer's transaction. It may run again from its start when the first try was undone. */

@@ -3,8 +3,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
-#include "store/writer.h"
+#include "store/inside.h"
 
 Suite *suite_writer(void);
 
@@ -172,6 +173,83 @@ START_TEST(a_full_queue_says_busy_and_loses_nobodys_answer)
 }
 END_TEST
 
+/* ---- the log, while somebody always reads */
+
+enum { READERS = 3, LOG_MAX = 1 << 20, LOG_ROUNDS = 120 };
+
+struct asker {
+	struct store *store;
+	atomic_bool *stop;
+	atomic_int answers;
+	bool failed;
+};
+
+/* Snapshots that overlap: never a moment without one, as long as they are handed out. */
+static void *ask_on_and_on(void *arg)
+{
+	struct asker *a = arg;
+
+	for (unsigned i = 0; !atomic_load(a->stop); i++) {
+		struct reader *r = NULL;
+		int64_t n = 0;
+
+		a->failed |= reader_take(&a->store->readers, &r, NULL) != OK;
+		if (r == NULL)
+			break;
+		a->failed |= db_number(r->db, "SELECT count(*) FROM window_id", &n, NULL) != OK;
+		clock_sleep_ns((int64_t)(5 + i % 7) * NS_PER_MS);
+		reader_give(&a->store->readers, r);
+		atomic_fetch_add(&a->answers, 1);
+	}
+	return NULL;
+}
+
+static int64_t log_bytes(const struct world *w)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/store.sqlite-wal", w->dir);
+	return stat(path, &st) == 0 ? st.st_size : 0;
+}
+
+START_TEST(the_log_begins_anew_though_somebody_always_reads)
+{
+	atomic_bool stop = false;
+	struct asker askers[READERS];
+	pthread_t threads[READERS];
+	int64_t most = 0, written = 0;
+	struct world w;
+
+	world_open(&w, 91);
+	w.settings.readers = READERS;
+	world_reopen(&w);
+	w.store->writer->log_least = w.store->writer->log_max = LOG_MAX;
+	world_fleet(&w, 20 * LOG_ROUNDS, NS_PER_DAY);
+	for (int i = 0; i < READERS; i++) {
+		askers[i] = (struct asker){ w.store, &stop, 0, false };
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, ask_on_and_on, &askers[i]), 0);
+	}
+	for (int i = 0; i < LOG_ROUNDS; i++) {
+		int64_t before = log_bytes(&w), now;
+
+		world_put(&w, &w.windows[20 * i], 20);
+		now = log_bytes(&w);
+		written += now > before ? now - before : now;
+		most = now > most ? now : most;
+		clock_sleep_ns(10 * NS_PER_MS);
+	}
+	atomic_store(&stop, true);
+	for (int i = 0; i < READERS; i++) {
+		pthread_join(threads[i], NULL);
+		ck_assert(!askers[i].failed && atomic_load(&askers[i].answers) > 0);
+	}
+	ck_assert_msg(written > 30 * LOG_MAX, "only %lld bytes were written", (long long)written);
+	ck_assert_msg(most < 20 * LOG_MAX, "the log had %lld bytes", (long long)most);
+	world_close(&w);
+}
+END_TEST
+
 Suite *suite_writer(void)
 {
 	Suite *s = suite_create("store/writer");
@@ -179,6 +257,7 @@ Suite *suite_writer(void)
 
 	tcase_add_test(tc, what_fails_in_a_group_is_undone_alone);
 	tcase_add_test(tc, a_full_queue_says_busy_and_loses_nobodys_answer);
+	tcase_add_test(tc, the_log_begins_anew_though_somebody_always_reads);
 	suite_add_tcase(s, tc);
 	return s;
 }
