@@ -60,7 +60,8 @@ static struct place place_of(struct str authority)
 			return other;
 	}
 	at.loopback = !v6 && (str_eq(str_of(text), STR("localhost")) || str_has_suffix(str_of(text), STR(".localhost")));
-	at.ownable = v6 || (!at.loopback && strchr(text, '.') != NULL);
+	/* localhost.localdomain stands in many a hosts file, and nobody can register it */
+	at.ownable = v6 || (!at.loopback && strchr(text, '.') != NULL && !str_has_suffix(str_of(text), STR(".localdomain")));
 	return at;
 }
 
