@@ -164,7 +164,8 @@ static int open_server(struct daemon *d, struct err *e)
 	return http_server_open(&d->server, &s, api_handle, d->api, e);
 }
 
-/* What fired, was resolved or expired and was perhaps not told before the last stop; notify knows what was. */
+/* What fired, was resolved or expired and was perhaps not told: before the last stop, since all tries failed, since nobody
+ * was named to tell it to. notify knows what was. */
 static int tell_again(struct daemon *d, struct err *e)
 {
 	static const enum alert_state states[] = { ALERT_FIRING, ALERT_RESOLVED, ALERT_EXPIRED };
@@ -244,6 +245,14 @@ static int apply(struct daemon *d, const struct daemon_conf *c, struct err *e)
 	return OK;
 }
 
+static void catch_up(struct daemon *d)
+{
+	struct err e = { 0 };
+
+	if (tell_again(d, &e) != OK)
+		log_debug("notify.catch_up", "err=\"%s\"", e.text); /* a full queue: in an hour again */
+}
+
 static void reload(struct daemon *d)
 {
 	struct daemon_conf c;
@@ -254,11 +263,13 @@ static void reload(struct daemon *d)
 	rc = options_reread(d->o, &c, &e);
 	if (rc == OK)
 		rc = apply(d, &c, &e);
-	if (rc == OK)
+	if (rc == OK) {
 		log_info("daemon.reloaded", "tokens=%s webhook=%s", c.auth_tokens_file[0] != '\0' ? "yes" : "no",
 			c.webhook_url[0] != '\0' ? "yes" : "no");
-	else
+		catch_up(d);
+	} else {
 		log_error("daemon.reload", "err=\"%s\" what=\"the old configuration stays in force\"", e.text);
+	}
 	conf_fini(&daemon_schema, &c);
 	proc_notify("READY=1");
 }
@@ -266,6 +277,8 @@ static void reload(struct daemon *d)
 static void housekeep(struct daemon *d)
 {
 	struct err e = { 0 };
+
+	catch_up(d);
 
 	if (store_housekeep(d->store, clock_wall_ns(), &e) != OK)
 		log_error("store.housekeep", "err=\"%s\"", e.text);
