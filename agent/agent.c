@@ -399,8 +399,9 @@ static void start_job(struct agent *a, struct job *j)
 	j->origin.agent_id = str_of(a->id);
 	j->origin.host = str_of(a->host);
 	j->origin.rules = a->conf.rules;
+	/* whoever may write to a watched folder can make a file of any length at no cost, and make it longer while it is read */
 	j->limits = (struct trace_limits){ (uint64_t)a->conf.max_output, (uint64_t)a->conf.max_ratio,
-		(uint64_t)a->conf.max_events };
+		(uint64_t)a->conf.max_events, (uint64_t)a->conf.max_output };
 	j->cpu_percent = a->options.once ? 100 : a->conf.cpu_percent;
 	j->cpu_burst_ns = a->conf.cpu_burst_ns;
 	job_give(a->jobs, &j);

@@ -254,7 +254,7 @@ static const struct conf_key agent_keys[] = {
 	{ "job.cpu_burst", CONF_DURATION, A(cpu_burst_ns), 0, NS_PER_HOUR, "60s",
 		"CPU time that may be used at once before the average counts", NULL },
 	{ "trace.max_output", CONF_SIZE, A(max_output), 1 << 20, INT64_C(1) << 50, "64GiB",
-		"of a compressed trace, when decompressed", NULL },
+		"of a trace; of a compressed one, when decompressed", NULL },
 	{ "trace.max_ratio", CONF_INT, A(max_ratio), 2, 1000000, "1000",
 		"of decompressed to compressed size", NULL },
 	{ "trace.max_events", CONF_INT, A(max_events), 1000, 1000000000, "20000000",

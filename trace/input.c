@@ -141,6 +141,13 @@ static int check_output(const struct input *in, struct err *e)
 	return OK;
 }
 
+static int check_plain(const struct input *in, struct err *e)
+{
+	if (in->limits.max_plain_bytes == 0 || in->bytes <= in->limits.max_plain_bytes)
+		return OK;
+	return err_set(e, E_LIMIT, "%s: has more than %llu bytes", in->raw.name, (unsigned long long)in->limits.max_plain_bytes);
+}
+
 int input_peek(struct input *in, struct str *block, struct err *e)
 {
 	int rc = in->peeked.n > 0 ? OK : input_next(in, &in->peeked, e);
@@ -169,7 +176,7 @@ int input_decode(struct input *in, char *out, struct str *block, struct err *e)
 		return rc;
 	in->end = block->n == 0;
 	in->bytes += block->n;
-	rc = in->codec == NULL ? OK : check_output(in, e);
+	rc = in->codec == NULL ? check_plain(in, e) : check_output(in, e);
 	if (rc < 0)
 		*block = STR("");
 	return rc;

@@ -32,7 +32,7 @@ int input_open_pull(struct input **out, input_pull *pull, void *arg, uint64_t si
 	const struct trace_limits *limits, struct err *e) MUST_USE;
 void input_close(struct input *in);
 
-/* The next block, valid until the next call; an empty one at the end. E_LIMIT past max_output_bytes or max_ratio. */
+/* The next block, valid until the next call; an empty one at the end. E_LIMIT past max_output_bytes, max_ratio or max_plain_bytes. */
 int input_next(struct input *in, struct str *block, struct err *e) MUST_USE;
 
 /* The next block without taking it: input_next gives the same one. */

@@ -422,7 +422,7 @@ void neuron_monitor_free(struct neuron_monitor *m)
 
 int neuron_monitor_add(struct neuron_monitor *m, struct str line, struct err *e)
 {
-	const struct trace_limits limits = { line.n + 1, 2, 0 };
+	const struct trace_limits limits = { line.n + 1, 2, 0, 0 };
 	struct input *in;
 	struct tokens t;
 	bool is_report;

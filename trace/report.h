@@ -32,8 +32,9 @@ struct trace_limits {
 	uint64_t max_output_bytes; /* of decompression */
 	uint64_t max_ratio;	   /* output over input, once 1 MiB came out */
 	uint64_t max_events;	   /* timed events kept */
+	uint64_t max_plain_bytes;  /* of what is not compressed; 0: any */
 };
-#define TRACE_LIMITS_DEFAULT ((struct trace_limits){ UINT64_C(64) << 30, 1000, UINT64_C(200) << 20 })
+#define TRACE_LIMITS_DEFAULT ((struct trace_limits){ UINT64_C(64) << 30, 1000, UINT64_C(200) << 20, 0 })
 
 enum trace_reason {
 	TRACE_TRUNCATED,

@@ -9,7 +9,7 @@
 #include "trace/input.h"
 
 enum { OUTPUT_MAX = 8 << 20 };
-static const struct trace_limits limits = { OUTPUT_MAX, 1000, 1000 };
+static const struct trace_limits limits = { OUTPUT_MAX, 1000, 1000, 0 };
 
 enum way { PLAINLY, PEEKING, AHEAD, WAYS };
 

@@ -13,7 +13,7 @@
 #include "trace/stacks.h"
 
 enum { OUTPUT_MAX = 8 << 20, EVENTS_MAX = 100000 };
-static const struct trace_limits limits = { OUTPUT_MAX, 1000, EVENTS_MAX };
+static const struct trace_limits limits = { OUTPUT_MAX, 1000, EVENTS_MAX, 0 };
 
 /* All that comes out of the input, and what was wrong with it. */
 static int unpack(struct str bytes, struct buf *out, struct trace_report *report)

@@ -17,7 +17,7 @@ enum { EVENTS_MAX = 100000 };
 
 static struct trace *read_json(struct str text, struct rand_gen *cuts, struct trace_report *report)
 {
-	const struct trace_limits limits = { UINT64_MAX, 1000, EVENTS_MAX };
+	const struct trace_limits limits = { UINT64_MAX, 1000, EVENTS_MAX, 0 };
 	struct input *in = NULL;
 	struct trace *t = NULL;
 	struct err e = { 0 };

@@ -10,7 +10,7 @@
 #include "trace/probe.h"
 
 enum { OUTPUT_MAX = 8 << 20, TEXT_MAX = 64 << 20 };
-static const struct trace_limits limits = { OUTPUT_MAX, 1000, 100000 };
+static const struct trace_limits limits = { OUTPUT_MAX, 1000, 100000, 0 };
 
 static void say_window(const struct window *w, struct buf *out)
 {

@@ -258,7 +258,7 @@ START_TEST(a_window_is_asked_for_taken_read_and_its_folder_removed)
 	j->file = trace.file;
 	j->origin = (struct window_origin){ .agent_id = STR("00000000000000000000000000000001"), .source = STR("xla"),
 		.service = trace.service };
-	j->limits = (struct trace_limits){ 1 << 20, 100, 10000 };
+	j->limits = (struct trace_limits){ 1 << 20, 100, 10000, 0 };
 	job_do(j);
 	ck_assert_msg(j->rc == OK, "%s", j->err.text);
 	ck_assert(j->has_ops && j->has_device);

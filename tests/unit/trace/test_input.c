@@ -376,6 +376,35 @@ START_TEST(a_bomb_is_refused_by_its_ratio)
 }
 END_TEST
 
+/* How many bytes of a plain text of 100,000 are allowed, and whether that is enough. */
+static const struct {
+	uint64_t max;
+	int rc;
+} plain_limits[] = { { 0, OK }, { 99999, E_LIMIT }, { 100000, OK }, { 200000, OK } };
+
+START_TEST(a_plain_file_may_be_of_any_length_unless_somebody_minds)
+{
+	struct buf text, out;
+	struct input *in = NULL;
+	struct trace_report report;
+	struct trace_limits strict = limits;
+	struct err e = { 0 };
+
+	strict.max_output_bytes = 1;
+	strict.max_plain_bytes = plain_limits[_i].max;
+	buf_init(&text, 4 << 20);
+	buf_init(&out, 4 << 20);
+	make_text(&text, 100000);
+	buf_trim(&text, 100000);
+	ck_assert_int_eq(open_bytes(&in, buf_view(&text), "x.json", &strict, &e), OK);
+	ck_assert_int_eq(read_all(in, &out, &report, &e), plain_limits[_i].rc);
+	ck_assert_str_eq(e.text, plain_limits[_i].rc == OK ? "" : "x.json: has more than 99999 bytes");
+	input_close(in);
+	buf_fini(&text);
+	buf_fini(&out);
+}
+END_TEST
+
 START_TEST(no_more_comes_out_than_allowed)
 {
 	struct buf text, raw, out;
@@ -673,6 +702,7 @@ static TCase *case_of_all(const char *name)
 	tcase_add_test(tc, what_the_last_bytes_of_a_cut_file_stand_for_is_not_lost);
 	tcase_add_test(tc, damage_inside_ends_the_text_there);
 	tcase_add_test(tc, a_bomb_is_refused_by_its_ratio);
+	tcase_add_loop_test(tc, a_plain_file_may_be_of_any_length_unless_somebody_minds, 0, COUNT(plain_limits));
 	tcase_add_test(tc, no_more_comes_out_than_allowed);
 	tcase_add_test(tc, archives_and_missing_files_are_refused_with_a_reason);
 	tcase_add_test(tc, the_hash_is_of_all_raw_bytes);
