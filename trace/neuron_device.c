@@ -104,7 +104,7 @@ static bool times_of(struct device *dv, int64_t *dur_ns)
 
 static struct str engine_of(const struct record *rec)
 {
-	struct str engine = record_str(rec, ENGINE);
+	struct str engine = record_str(rec, record_str(rec, ENGINE).n > 0 ? ENGINE : NAME);
 
 	if (engine.n == 0)
 		return STR("Unknown");
@@ -130,7 +130,8 @@ static void add_work(struct device *dv, struct str engine, struct str opcode, in
 
 static void on_instruction(struct device *dv)
 {
-	struct str engine = engine_of(&dv->rec), opcode = record_str(&dv->rec, OPCODE);
+	struct str engine = engine_of(&dv->rec);
+	struct str opcode = record_str(&dv->rec, record_str(&dv->rec, OPCODE).n > 0 ? OPCODE : TYPE);
 	const struct label wait = { STR("engine"), engine };
 	int64_t dur_ns;
 
@@ -266,7 +267,7 @@ static const struct record_field instruction_fields[] = {
 	RECORD_FIELD("timestamp", START),    RECORD_FIELD("duration", DURATION),	RECORD_FIELD("label", ENGINE),
 	RECORD_FIELD("opcode", OPCODE),      RECORD_FIELD("layer", LAYER),		RECORD_FIELD("hlo_name", HLO),
 	RECORD_FIELD("engine", ENGINE),      RECORD_FIELD("duration_ns", DURATION), RECORD_FIELD("start_ts", START),
-	RECORD_FIELD("end_ts", END),
+	RECORD_FIELD("end_ts", END),	     RECORD_FIELD("subgroup", NAME),	RECORD_FIELD("compiler_opcode", TYPE),
 };
 
 static const struct record_field dma_fields[] = {

@@ -78,6 +78,18 @@ START_TEST(todays_field_names_are_read_as_well)
 }
 END_TEST
 
+START_TEST(an_engine_or_an_opcode_may_stand_under_its_second_name)
+{
+	static const char text[] = "{\"instruction\":[{\"subgroup\":\"Vector\",\"compiler_opcode\":\"ADD\",\"timestamp\":5,\"duration\":7},"
+		"{\"label\":\"TensorMatrix\",\"subgroup\":\"Tensor\",\"opcode\":\"MATMUL\",\"compiler_opcode\":\"X\",\"timestamp\":5,\"duration\":7},"
+		"{\"opcode\":\"MYSTERY\",\"timestamp\":5,\"duration\":7}]}";
+
+	help_neuron_has(neuron_device_read, text, "op kernel Vector ADD calls=1 device=7/7 cpu=0/0 orphan=1/7 7..7");
+	help_neuron_has(neuron_device_read, text, "op kernel Tensor MATMUL calls=1 device=7/7 cpu=0/0 orphan=1/7 7..7");
+	help_neuron_has(neuron_device_read, text, "op kernel Unknown MYSTERY calls=1 device=7/7 cpu=0/0 orphan=1/7 7..7");
+}
+END_TEST
+
 START_TEST(a_list_of_one_may_be_without_its_brackets)
 {
 	static const char text[] = "{\"summary\":{\"total_time\":0.5,\"nc_idx\":3,\"mfu_estimated_percent\":0.25},\"metadata\":{\"explorer_version\":\"3.1\"},"
@@ -196,6 +208,7 @@ Suite *suite_neuron_device(void)
 	tcase_add_test(t, transfers_throttling_memory_and_peaks_are_there);
 	tcase_add_test(t, versions_and_labels_travel);
 	tcase_add_test(t, todays_field_names_are_read_as_well);
+	tcase_add_test(t, an_engine_or_an_opcode_may_stand_under_its_second_name);
 	tcase_add_test(t, a_list_of_one_may_be_without_its_brackets);
 	tcase_add_test(t, an_end_is_as_good_as_a_duration_and_blanks_are_no_digits);
 	tcase_add_loop_test(t, an_odd_row_is_counted_and_the_next_one_read, 0, COUNT(odd_rows));
