@@ -191,6 +191,8 @@ static void add_modules(struct fold *f)
 		const struct xla_module *m = xla_module(f->t, i);
 		struct op_summary *op;
 
+		if (m->executions == 0)
+			continue;
 		buf_reset(&name);
 		xla_module_name(m, &name);
 		op = name.rc == OK ? draft_op_exact(&f->draft, OP_REGION, buf_view(&name)) : NULL;

@@ -29,7 +29,16 @@ struct device_step {
 	int64_t number;
 };
 
+/* An execution of a module on a device, from a line that has nothing else. */
+struct span {
+	int64_t start_ns, end_ns;
+	uint64_t program;
+	uint32_t pid, name; /* of the trace's pids and names */
+	bool has_program;
+};
+
 VEC(module_list, struct xla_module);
+VEC(span_list, struct span);
 VEC(hlo_list, struct hlo);
 VEC(run_list, struct run);
 VEC(step_list, struct device_step);
@@ -42,6 +51,7 @@ struct xla {
 	int64_t *inside_ns; /* of each event, NULL where all are 0 */
 	struct run_list runs; /* again wherever another run of the module came in between */
 	struct step_list device_steps; /* of one device */
+	struct span_list spans;
 	struct buf key;
 	/* the thread of the last event */
 	char last_process[TEXT_MAX], last_tid[TEXT_MAX];
@@ -59,6 +69,7 @@ void xla_begin(struct trace *t)
 	x->hlos.cap = ROWS_MAX;
 	x->runs.cap = t->events.cap;
 	x->device_steps.cap = TRACE_STEPS_MAX;
+	x->spans.cap = t->events.cap;
 	buf_init(&x->key, KEY_MAX);
 	x->last_thread = INTERN_NONE;
 	t->xla = x;
@@ -75,9 +86,17 @@ void xla_free(struct xla *x)
 	vec_fini(&x->hlos);
 	vec_fini(&x->runs);
 	vec_fini(&x->device_steps);
+	vec_fini(&x->spans);
 	buf_fini(&x->key);
 	mem_free(x->inside_ns);
 	mem_free(x);
+}
+
+enum xla_line xla_line_of(struct str name)
+{
+	if (str_eq(name, STR("XLA Ops")))
+		return XLA_LINE_OPS;
+	return str_eq(name, STR("XLA Modules")) ? XLA_LINE_MODULES : XLA_LINE_ANY;
 }
 
 bool xla_is_device(struct str process)
@@ -122,7 +141,7 @@ struct str hlo_base_name(struct str op)
 
 /* ---- what an event is */
 
-enum sort { NOTHING, HLO, STEP, HOST_CALL, DEVICE_STEP, DEVICE_COPY, DEVICE_FILL };
+enum sort { NOTHING, HLO, STEP, HOST_CALL, DEVICE_STEP, DEVICE_COPY, DEVICE_FILL, MODULE_RUN };
 
 static bool begins(struct str name, const char *one, const char *two)
 {
@@ -133,8 +152,8 @@ static enum sort sort_of(const struct xla_event *ev)
 {
 	bool device = xla_is_device(ev->process);
 
-	if (device && ev->line == XLA_LINE_OPS)
-		return HLO;
+	if (device && (ev->line == XLA_LINE_OPS || ev->line == XLA_LINE_MODULES))
+		return ev->line == XLA_LINE_OPS ? HLO : MODULE_RUN;
 	if (ev->hlo_op.p != NULL)
 		return device && ev->line == XLA_LINE_BESIDE ? NOTHING : HLO;
 	if (device && ev->has_step)
@@ -157,6 +176,7 @@ static enum event_cat cat_of(enum sort sort)
 	case DEVICE_COPY: return CAT_MEMCPY;
 	case DEVICE_FILL: return CAT_MEMSET;
 	case NOTHING:
+	case MODULE_RUN:
 	case HOST_CALL: break;
 	}
 	return CAT_RUNTIME;
@@ -331,6 +351,22 @@ static bool keep_device_step(struct trace *t, const struct trace_event *ev, int6
 	return out != NULL;
 }
 
+/* "jit_step(17)": the name, then the program. */
+static bool keep_span(struct trace *t, const struct xla_event *ev)
+{
+	struct str program = ev->name, name = str_split(&program, '(');
+	uint32_t thread = thread_of(t, ev, MODULE_RUN), id = trace_names_id(&t->names, name);
+	struct span *span;
+
+	if (thread == INTERN_NONE || id == INTERN_NONE || (span = vec_push(&t->xla->spans)) == NULL)
+		return false;
+	*span = (struct span){ .start_ns = ns_below(ev->start_ps), .pid = trace_pid(t, thread), .name = id };
+	span->end_ns = ns_add(span->start_ns, ns_nearest(ev->dur_ps));
+	str_drop_suffix(&program, STR(")"));
+	span->has_program = str_to_u64(program, &span->program) == OK;
+	return true;
+}
+
 void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *report)
 {
 	enum sort sort = sort_of(ev);
@@ -343,6 +379,11 @@ void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *r
 		return;
 	if (ev->dur_ps < 0 || __builtin_add_overflow(ev->start_ps, ev->dur_ps, &end_ps)) {
 		trace_report_add(report, TRACE_BAD_NUMBER, 1, ev->offset);
+		return;
+	}
+	if (sort == MODULE_RUN) {
+		if (!keep_span(t, ev))
+			trace_report_add(report, TRACE_TOO_MANY, 1, ev->offset);
 		return;
 	}
 	if (sort == HLO)
@@ -361,6 +402,77 @@ void xla_add(struct trace *t, const struct xla_event *ev, struct trace_report *r
 	}
 	if (sort == STEP && !note_step(t, &fresh, ev->step))
 		trace_report_add(report, TRACE_TOO_MANY, 1, ev->offset);
+}
+
+/* ---- modules by time */
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+/* The execution that an event of a device stands in, or NULL. */
+static const struct span *span_around(const struct span_list *spans, uint32_t pid, const struct trace_event *ev)
+{
+	size_t low = 0, high = spans->n;
+	const struct span *last;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct span *s = &spans->v[middle];
+
+		if (s->pid < pid || (s->pid == pid && s->start_ns <= ev->start_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	last = low > 0 ? &spans->v[low - 1] : NULL;
+	return last != NULL && last->pid == pid && event_end_ns(ev) <= ns_add(last->end_ns, 1) ? last : NULL;
+}
+
+/* The event's op becomes one of the module that ran. */
+static bool move_to(struct trace *t, struct trace_event *ev, const struct span *span)
+{
+	struct xla *x = t->xla;
+	struct hlo *from = &x->hlos.v[ev->ext], *to;
+	const struct xla_event ran = { .hlo_module = trace_name(t, span->name), .has_program = span->has_program,
+		.program = span->program };
+	uint32_t module = module_of(x, &ran);
+
+	from->count--;
+	from->total_ns -= ev->dur_ns;
+	if (module == INTERN_NONE || !note_run(x, module, (uint64_t)(span - x->spans.v)))
+		return false;
+	to = hlo_of(t, module, trace_name(t, from->name));
+	if (to == NULL)
+		return false;
+	count_hlo(to, ev->dur_ns);
+	ev->ext = (uint64_t)(to - x->hlos.v);
+	return true;
+}
+
+static bool find_modules(struct trace *t)
+{
+	struct xla *x = t->xla;
+
+	if (x->spans.n > 0)
+		qsort(x->spans.v, x->spans.n, sizeof(*x->spans.v), compare_spans);
+	for (size_t i = 0; x->spans.n > 0 && i < t->events.n; i++) {
+		struct trace_event *ev = &t->events.v[i];
+		const struct span *span;
+
+		if (ev->cat != CAT_HLO || x->modules.v[x->hlos.v[ev->ext].module].name.n > 0)
+			continue;
+		span = span_around(&x->spans, trace_pid(t, ev->thread), ev);
+		if (span != NULL && !move_to(t, ev, span))
+			return false;
+	}
+	vec_fini(&x->spans);
+	return true;
 }
 
 /* ---- HLO events inside each other */
@@ -506,6 +618,8 @@ static int identify(struct trace *t, struct err *e)
 		size_t known = intern_count(&seen);
 		uint8_t bytes[4];
 
+		if (h->count == 0)
+			continue;
 		enc_put32(bytes, h->module);
 		buf_reset(&x->key);
 		buf_add(&x->key, bytes, sizeof(bytes));
@@ -539,6 +653,8 @@ int xla_settle(struct trace *t, struct err *e)
 
 	if (!use_device_steps(t))
 		return err_set(e, E_NOMEM, "no memory for %zu steps", t->xla->device_steps.n);
+	if (!find_modules(t))
+		return err_set(e, E_NOMEM, "no memory for the modules of %zu events", t->events.n);
 	rc = nest_all(t, e);
 	if (rc < 0)
 		return rc;
@@ -586,18 +702,22 @@ static int compare_rows(const void *a, const void *b)
 int xla_table_make(struct xla_table *out, const struct trace *t, struct err *e)
 {
 	const struct xla *x = t->xla;
-	size_t n = x == NULL ? 0 : x->hlos.n, kept = 0;
+	size_t n = x == NULL ? 0 : x->hlos.n, all = 0, kept = 0;
 
 	*out = (struct xla_table){ .v = mem_try((n + 1) * sizeof(*out->v)) };
 	if (out->v == NULL)
 		return err_set(e, E_NOMEM, "no memory for %zu rows", n);
-	for (size_t i = 0; i < n; i++)
-		out->v[i] = (struct xla_row){
+	for (size_t i = 0; i < n; i++) {
+		if (x->hlos.v[i].count == 0) /* its calls went to the modules that ran */
+			continue;
+		out->v[all++] = (struct xla_row){
 			.module = x->modules.v[x->hlos.v[i].module].name,
 			.op = trace_name(t, x->hlos.v[i].name),
 			.count = x->hlos.v[i].count,
 			.total_ns = x->hlos.v[i].total_ns,
 		};
+	}
+	n = all;
 	qsort(out->v, n, sizeof(*out->v), compare_rows);
 	for (size_t i = 0; i < n; i++) {
 		if (kept == 0 || compare_rows(&out->v[kept - 1], &out->v[i]) != 0) {

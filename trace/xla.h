@@ -4,10 +4,11 @@
  *
  *	HLO events	device rows (CAT_HLO) under their hlo_op, whatever thread they stand on; so are all events of a
  *			device's line "XLA Ops", under their names where no hlo_op says better
+ *	"XLA Modules"	of a device: "jit_step(17)" is an execution, and the module of the HLO events in it that name none
  *	step_num	the event is a step (CAT_USER_ANNOTATION, NAME_STEP); one of a device only where the host has none, and
  *			then those of the first device that has any
  *	other events	of the host: calls into the runtime (CAT_RUNTIME), nested by time. Of a device: copies and fills; what else
- *			stands there only sums up HLO events (its lines "XLA Modules", "Steps" and so on)
+ *			stands there only sums up HLO events (its lines "Steps" and so on)
  *	no rows		"$file:line function" (Python frames), "end: NAME" (twins of HLO events, with little time or none), HLO
  *			events of a device outside its line "XLA Ops" where it has one
  *
@@ -31,7 +32,7 @@
  * are compared best with windows of the same kind of file.
  *
  * The window is cut at both ends: of an execution that stands half in it the ops that were seen count, and so may the
- * execution. Runs on: one thread at a time. Memory: 80 bytes a row and a module, 16 an execution; 8 an event
+ * execution. Runs on: one thread at a time. Memory: 80 bytes a row and a module, 16 an execution, 32 one on a line of its own; 8 an event
  * while it is settled, and 8 more from then on where HLO events stand in each other. */
 #ifndef TRACE_XLA_H
 #define TRACE_XLA_H
@@ -41,8 +42,9 @@
 #include "trace/event.h"
 #include "trace/report.h"
 
-/* Where among a device's lines an event stands: HLO ops have one of their own, if the device has it. */
-enum xla_line { XLA_LINE_ANY, XLA_LINE_OPS, XLA_LINE_BESIDE };
+/* Where among a device's lines an event stands: HLO ops and executions of modules have lines of their own, if the device
+ * has them. */
+enum xla_line { XLA_LINE_ANY, XLA_LINE_OPS, XLA_LINE_MODULES, XLA_LINE_BESIDE };
 
 struct xla_event {
 	uint64_t offset; /* in the file, for the report */
@@ -57,6 +59,8 @@ struct xla_event {
 	int64_t step; /* step_num; -1 where it is no number */
 };
 
+/* Of a line's name, "XLA Ops" or "XLA Modules"; XLA_LINE_ANY for any other. */
+enum xla_line xla_line_of(struct str name);
 /* A trace that is to become one of XLA. */
 void xla_begin(struct trace *t);
 void xla_free(struct xla *x);
@@ -79,7 +83,7 @@ struct xla_module {
 	uint64_t most, last_run;
 	bool has_runs;
 };
-size_t xla_modules(const struct trace *t); /* 0 where it is no XLA trace */
+size_t xla_modules(const struct trace *t); /* 0 where it is no XLA trace; of one without executions, all ops are others' */
 const struct xla_module *xla_module(const struct trace *t, size_t i);
 /* Its name in a window. */
 void xla_module_name(const struct xla_module *m, struct buf *out);

@@ -49,7 +49,7 @@ struct reader {
 	struct trace *trace;
 	struct intern pids;	 /* → index into processes */
 	struct intern lines;	 /* "pid\037tid" of threads that have a name */
-	struct intern ops_lines; /* of those named "XLA Ops" */
+	struct intern own_lines[2]; /* of those named "XLA Ops", "XLA Modules" */
 	/* events whose process or line has no name yet: how many members, then each: slot, length, text; then the offset */
 	struct buf waiting;
 	struct process_list processes;
@@ -72,7 +72,8 @@ static void reader_init(struct reader *r, struct tokens *t, uint64_t max_events)
 	xla_begin(r->trace);
 	intern_init(&r->pids, &r->trace->arena, PROCESSES_MAX);
 	intern_init(&r->lines, &r->trace->arena, PROCESSES_MAX);
-	intern_init(&r->ops_lines, &r->trace->arena, PROCESSES_MAX);
+	for (size_t i = 0; i < COUNT(r->own_lines); i++)
+		intern_init(&r->own_lines[i], &r->trace->arena, PROCESSES_MAX);
 	buf_init(&r->waiting, WAITING_BYTES_MAX);
 	arena_init(&r->texts, EVENT_BYTES_MAX);
 	buf_init(&r->key, EVENT_BYTES_MAX);
@@ -83,7 +84,8 @@ static void reader_fini(struct reader *r)
 	trace_free(r->trace);
 	intern_fini(&r->pids);
 	intern_fini(&r->lines);
-	intern_fini(&r->ops_lines);
+	for (size_t i = 0; i < COUNT(r->own_lines); i++)
+		intern_fini(&r->own_lines[i]);
 	buf_fini(&r->waiting);
 	vec_fini(&r->processes);
 	arena_fini(&r->texts);
@@ -129,12 +131,25 @@ static struct str thread_key(struct reader *r)
 
 static void take_line(struct reader *r, struct process *p)
 {
-	bool ops = str_eq(r->v[LABEL], STR("XLA Ops"));
+	enum xla_line line = xla_line_of(r->v[LABEL]);
+	bool fits = intern_id(&r->lines, thread_key(r)) != INTERN_NONE;
 
-	p->has_ops_line |= ops;
-	if (intern_id(&r->lines, thread_key(r)) == INTERN_NONE ||
-		(ops && intern_id(&r->ops_lines, thread_key(r)) == INTERN_NONE))
+	p->has_ops_line |= line == XLA_LINE_OPS;
+	if (line != XLA_LINE_ANY)
+		fits &= intern_id(&r->own_lines[line == XLA_LINE_MODULES], thread_key(r)) != INTERN_NONE;
+	if (!fits)
 		lose(r, TRACE_TOO_MANY);
+}
+
+static enum xla_line line_of(struct reader *r, const struct process *p)
+{
+	struct str thread = thread_key(r);
+
+	if (intern_find(&r->own_lines[0], thread) != INTERN_NONE)
+		return XLA_LINE_OPS;
+	if (intern_find(&r->own_lines[1], thread) != INTERN_NONE)
+		return XLA_LINE_MODULES;
+	return p->has_ops_line ? XLA_LINE_BESIDE : XLA_LINE_ANY;
 }
 
 static void take_metadata(struct reader *r)
@@ -211,8 +226,8 @@ static bool times_of(struct reader *r, struct xla_event *ev)
 static void take_timed(struct reader *r)
 {
 	const struct process *p = process_of(r);
-	struct str thread = thread_key(r);
 	struct xla_event ev = {
+		.line = p == NULL ? XLA_LINE_ANY : line_of(r, p),
 		.offset = r->offset,
 		.name = r->v[NAME],
 		.process = p == NULL ? STR("") : p->name,
@@ -229,9 +244,6 @@ static void take_timed(struct reader *r)
 		lose(r, TRACE_TOO_MANY);
 		return;
 	}
-	ev.line = intern_find(&r->ops_lines, thread) != INTERN_NONE ? XLA_LINE_OPS
-		: p->has_ops_line				    ? XLA_LINE_BESIDE
-								    : XLA_LINE_ANY;
 	if (!has(r, NAME)) {
 		lose(r, TRACE_NO_NAME);
 		return;

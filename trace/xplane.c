@@ -149,7 +149,7 @@ struct meta {
 struct line {
 	uint64_t id;
 	int64_t ns;
-	bool ops; /* the device's line of HLO ops */
+	enum xla_line sort;
 	struct str thread;
 };
 
@@ -381,7 +381,9 @@ static void end_line(struct xplane_reader *r, uint64_t offset)
 	l->id = r->number[LINE_ID];
 	l->thread = arena_fmt(&r->plane.arena, "%" PRIu64, l->id);
 	l->ns = (int64_t)r->number[LINE_NS];
-	l->ops = str_eq(r->text[LINE_NAME], STR("XLA Ops")) || str_eq(r->text[LINE_SHOWN], STR("XLA Ops"));
+	l->sort = xla_line_of(r->text[LINE_NAME]);
+	if (l->sort == XLA_LINE_ANY)
+		l->sort = xla_line_of(r->text[LINE_SHOWN]);
 }
 
 static void end_entry(struct xplane_reader *r, struct metas *to, uint64_t offset)
@@ -568,7 +570,9 @@ static void name_event(struct xplane_reader *r, const struct naming *known, bool
 	}
 	ev.name = m->shown;
 	ev.thread = p->lines.v[line].thread;
-	ev.line = p->lines.v[line].ops ? XLA_LINE_OPS : ops_line ? XLA_LINE_BESIDE : XLA_LINE_ANY;
+	ev.line = p->lines.v[line].sort;
+	if (ev.line == XLA_LINE_ANY && ops_line)
+		ev.line = XLA_LINE_BESIDE;
 	if (ev.hlo_module.p == NULL)
 		ev.hlo_module = STR("");
 	xla_add(r->trace, &ev, r->report);
@@ -626,7 +630,7 @@ static void end_plane(struct xplane_reader *r, uint64_t offset)
 	sort_metas(&p->names);
 	known = find_known(p);
 	vec_each(l, &p->lines)
-		ops_line |= l->ops;
+		ops_line |= l->sort == XLA_LINE_OPS;
 	set_zero(r);
 	for (size_t i = 0; i < p->n_calls; i++)
 		name_event(r, &known, ops_line, &bytes);

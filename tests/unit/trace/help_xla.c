@@ -212,7 +212,8 @@ void help_xla_say(struct trace *t, struct buf *out)
 
 	help_table(t, out);
 	for (size_t i = 0; i < xla_modules(t); i++)
-		buf_fmt(out, "module %.*s %" PRIu64 " %" PRId64 "\n", STR_ARG(xla_module(t, i)->name),
+		if (xla_module(t, i)->executions > 0)
+			buf_fmt(out, "module %.*s %" PRIu64 " %" PRId64 "\n", STR_ARG(xla_module(t, i)->name),
 			xla_module(t, i)->executions, xla_module(t, i)->device_ns);
 	ck_assert_int_eq(xla_table_make(&xt, t, &e), OK);
 	for (size_t i = 0; i < xt.n; i++)

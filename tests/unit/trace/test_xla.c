@@ -201,6 +201,37 @@ START_TEST(of_a_device_only_hlo_events_and_copies_are_rows)
 }
 END_TEST
 
+static struct xla_event on_device(const char *device, enum xla_line line, const char *name, int64_t start, int64_t dur)
+{
+	struct xla_event ev = event(name, start, dur);
+
+	ev.process = str_of(device);
+	ev.line = line;
+	ev.thread = line == XLA_LINE_OPS ? STR("3") : STR("2");
+	return ev;
+}
+
+/* As TPUs have it: ops say nothing of modules, but another line of the device does. */
+START_TEST(an_op_that_names_no_module_is_of_the_one_that_runs_around_it)
+{
+	static const char one[] = "/device:TPU:0", two[] = "/device:TPU:1";
+
+	add(on_device(one, XLA_LINE_OPS, "dot.1", 10, 5)); /* before its module is known */
+	add(on_device(one, XLA_LINE_OPS, "outside", 60, 5));
+	for (int64_t i = 0; i < 2; i++) {
+		add(on_device(one, XLA_LINE_MODULES, "jit_f(17)", i * 100, 50));
+		add(on_device(one, XLA_LINE_MODULES, "jit_g(18)", i * 100 + 70, 20));
+		add(on_device(one, XLA_LINE_OPS, "dot.1", i * 100 + 71, 4));
+		add(on_device(two, XLA_LINE_OPS, "dot.1", i * 100 + 71, 4)); /* no module ran there */
+	}
+	add(on_device(one, XLA_LINE_OPS, "dot.1", 110, 40));
+	add(on_device(one, XLA_LINE_MODULES, "jit_h", 300, 20)); /* of which no op was seen */
+	expect("dot.1 1 0 6 0 0 61 61\noutside 1 0 1 0 0 5 5\n"
+	       "module  2 13\nmodule jit_f 2 45\nmodule jit_g 2 8\n"
+	       "hlo  dot.1 2 8\nhlo  outside 1 5\nhlo jit_f dot.1 2 45\nhlo jit_g dot.1 2 8\n");
+}
+END_TEST
+
 START_TEST(steps_of_a_device_count_where_the_host_has_none)
 {
 	for (int64_t i = 0; i < 4; i++) { /* two devices, two steps each */
@@ -422,6 +453,7 @@ Suite *suite_xla(void)
 	tcase_add_test(t, programs_of_one_name_are_modules_of_their_own_and_rows_together);
 	tcase_add_test(t, frames_and_twins_are_no_rows);
 	tcase_add_test(t, of_a_device_only_hlo_events_and_copies_are_rows);
+	tcase_add_test(t, an_op_that_names_no_module_is_of_the_one_that_runs_around_it);
 	tcase_add_loop_test(t, steps_of_a_device_count_where_the_host_has_none, 0, 2);
 	tcase_add_test(t, what_was_nested_in_picoseconds_is_nested_in_nanoseconds);
 	tcase_add_test(t, impossible_times_are_counted);

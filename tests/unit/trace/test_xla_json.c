@@ -202,7 +202,7 @@ START_TEST(names_of_processes_and_lines_may_stand_behind_their_events)
 	for (int i = 0; i < 3; i++)
 		buf_text(&b, named[orders[_i][i]]);
 	buf_text(&b, TAIL);
-	expect(buf_view(&b).p, "Execute 0 0 1 4000 4000 0 0\ndot 1 0 1 0 0 2000 2000\nmodule  1 2000\nhlo  dot 1 2000\n", " |");
+	expect(buf_view(&b).p, "Execute 0 0 1 4000 4000 0 0\ndot 1 0 1 0 0 2000 2000\nmodule jit_f 1 2000\nhlo jit_f dot 1 2000\n", " |");
 }
 END_TEST
 
