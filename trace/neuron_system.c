@@ -305,7 +305,7 @@ static struct str on_host(struct profile *s, struct str process)
 {
 	struct str host = record_str(&s->rec, INSTANCE);
 
-	if (host.n == 0 && s->lane.n > 0)
+	if (host.n == 0 && str_has_prefix(s->lane, STR("i-")))
 		host = str_upto(s->lane, str_find_byte(s->lane, '/'));
 	if (s->instance.n == 0 && host.n > 0)
 		s->instance = draft_text(&s->d, host);
@@ -314,11 +314,30 @@ static struct str on_host(struct profile *s, struct str process)
 	return arena_fmt(&s->rec.scratch, "%.*s of %.*s", STR_ARG(process), STR_ARG(host));
 }
 
+static int32_t physical_of(struct str text)
+{
+	uint64_t n;
+
+	return str_to_u64(text, &n) == OK && n < 1 << 20 ? (int32_t)n : -1;
+}
+
+/* "NC0:4" of a lane: the logical core, and which physical one of it. */
+static struct str cores_of_lane(struct str lane, int32_t *physical)
+{
+	struct str rest = label_part(lane, STR("NC"));
+	struct str core = str_split(&rest, ':');
+
+	if (core.n == 0) /* "NC:0" */
+		return rest;
+	*physical = physical_of(rest);
+	return core;
+}
+
 static void read_place(struct profile *s, struct neuron_event *ev)
 {
 	struct str process = record_str(&s->rec, PROCESS), thread = record_str(&s->rec, THREAD);
 	struct str core = record_str(&s->rec, LNC), stream = record_str(&s->rec, STREAM);
-	int64_t physical;
+	struct str lane_core = cores_of_lane(s->lane, &ev->physical_core);
 
 	if (process.n == 0)
 		process = label_part(s->lane, STR("PID:"));
@@ -330,15 +349,15 @@ static void read_place(struct profile *s, struct neuron_event *ev)
 	if (core.n == 0)
 		core = record_str(&s->rec, NC);
 	if (core.n == 0)
-		core = label_part(s->lane, STR("NC:"));
+		core = lane_core;
 	ev->process = text_id(s, process);
 	if (ev->lane == NEURON_STREAM)
 		ev->thread = text_id(s, arena_fmt(&s->rec.scratch, "%.*s stream %.*s", STR_ARG(process), STR_ARG(stream)));
 	else if (thread.n > 0)
 		ev->thread = text_id(s, arena_fmt(&s->rec.scratch, "%.*s thread %.*s", STR_ARG(process), STR_ARG(thread)));
 	ev->core = text_id(s, core);
-	ev->physical_core = record_i64(&s->rec, PHYSICAL, &physical) == OK && physical >= 0 && physical < 1 << 20 ?
-				    (int32_t)physical : -1;
+	if (record_has(&s->rec, PHYSICAL))
+		ev->physical_core = physical_of(str_trim(s->rec.v[PHYSICAL]));
 }
 
 static void read_numbers(struct profile *s, struct neuron_event *ev)
@@ -366,7 +385,9 @@ static void on_event(struct profile *s)
 {
 	struct str name = record_str(&s->rec, NAME);
 	const struct neuron_name *known = neuron_name_find(name);
-	struct neuron_event *ev, fresh = { .thread = NEURON_NONE, .model = NEURON_NONE, .up = NEURON_NONE, .op = NEURON_NONE };
+	struct neuron_event fresh = { .physical_core = -1, .thread = NEURON_NONE, .model = NEURON_NONE, .up = NEURON_NONE,
+		.op = NEURON_NONE };
+	struct neuron_event *ev;
 
 	if (name.n == 0) {
 		blame(s, TRACE_NO_NAME);

@@ -342,6 +342,29 @@ START_TEST(lists_by_lane_may_be_all_there_is)
 }
 END_TEST
 
+/* The two physical cores of a logical one have lanes of their own; another logical core is another device. */
+START_TEST(a_lane_tells_its_cores)
+{
+#define LANE_RUN(ts, dur) "{\"name\":\"nc_exec_running\",\"timestamp\":" #ts ",\"duration\":" #dur ",\"exec_id\":1,\"model_name\":\"m\"}"
+	static const char text[] = "{\"trace_events\":{\"i-1/PID:7/neuron_hw/NC0:4\":[" LANE_RUN(100, 50) "],\"i-1/PID:7/neuron_hw/NC0:5\":["
+		LANE_RUN(120, 60) "],\"i-1/PID:7/neuron_hw/NC1:6\":[" LANE_RUN(100, 10) "]}}";
+
+	help_neuron_has(neuron_system_read, text, "op kernel m calls=2 device=90/90 cpu=0/0 orphan=2/90 10..80");
+	help_neuron_has(neuron_system_read, text, "gauge device_busy 80 ns core=0");
+	help_neuron_has(neuron_system_read, text, "gauge device_busy 10 ns core=1");
+}
+END_TEST
+
+START_TEST(lanes_that_name_no_host_are_of_one)
+{
+	static const char text[] = "{\"trace_events\":{\"framework\":[{\"name\":\"aten::mul\",\"timestamp\":100,\"duration\":90,\"id\":4,\"process_id\":\"7\"}],"
+		"\"neuron_rt\":[{\"name\":\"nrta_execute_schedule\",\"timestamp\":110,\"duration\":9,\"parent_id\":4,\"exec_id\":5,\"process_id\":\"7\"}],"
+		"\"neuron_hw\":[{\"name\":\"nc_exec_running\",\"timestamp\":150,\"duration\":33,\"exec_id\":5,\"process_id\":\"7\"}]}}";
+
+	help_neuron_has(neuron_system_read, text, "op cpu_op aten::mul calls=1 device=33/33 cpu=90/90 orphan=0/0 33..33");
+}
+END_TEST
+
 START_TEST(an_end_is_as_good_as_a_duration)
 {
 	static const char text[] = "{\"trace_events\":[{\"name\":\"nrt_execute\",\"start_ts\":\" 100 \",\"end_ts\":\"140\"},"
@@ -481,6 +504,8 @@ Suite *suite_neuron_system(void)
 	tcase_add_test(t, both_spellings_and_lists_by_lane_are_read);
 	tcase_add_loop_test(t, events_under_labels_are_read, 0, (int)COUNT(labelled));
 	tcase_add_test(t, lists_by_lane_may_be_all_there_is);
+	tcase_add_test(t, a_lane_tells_its_cores);
+	tcase_add_test(t, lanes_that_name_no_host_are_of_one);
 	tcase_add_test(t, an_end_is_as_good_as_a_duration);
 	tcase_add_test(t, warnings_may_be_texts);
 	tcase_add_test(t, tables_of_newer_versions_are_read);
