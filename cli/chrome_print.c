@@ -3,9 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "cli/keyavg_print.h"
 
-enum track { TRACK_STEPS = 1, TRACK_LARGEST, TRACK_OPS, TRACK_KERNELS, TRACK_CPU };
+enum track { TRACK_STEPS = 1, TRACK_LARGEST, TRACK_OPS, TRACK_KERNELS, TRACK_CPU, TRACK_HLO, TRACK_ENGINES, TRACK_GAPS };
 
 /* Microseconds with three decimals, which is exact. */
 static void key_time(struct json_writer *w, const char *key, int64_t ns)
@@ -151,6 +152,9 @@ static int64_t length(const struct keyavg_row *r, enum track track)
 	case TRACK_OPS: return r->is_device ? 0 : r->self_device_ns;
 	case TRACK_KERNELS: return r->is_device && !r->is_user_annotation ? r->self_device_ns : 0;
 	case TRACK_CPU: return r->self_cpu_ns;
+	case TRACK_HLO:
+	case TRACK_ENGINES:
+	case TRACK_GAPS: return r->self_device_ns;
 	case TRACK_STEPS:
 	case TRACK_LARGEST: break;
 	}
@@ -206,4 +210,72 @@ void chrome_print(struct keyavg_table *kt, const struct step_table *st, const ch
 		track(w, ops_pid, op_tracks[i].track, op_tracks[i].name);
 		ops(w, kt, op_tracks[i].track, ops_pid, limit);
 	}
+}
+
+/* ---- windows */
+
+static enum track device_track(enum op_kind kind)
+{
+	switch (kind) {
+	case OP_HLO: return TRACK_HLO;
+	case OP_ENGINE: return TRACK_ENGINES;
+	case OP_GAP: return TRACK_GAPS;
+	case OP_KERNEL:
+	case OP_MEMCPY:
+	case OP_MEMSET:
+	case OP_COLLECTIVE: return TRACK_KERNELS;
+	case OP_STEP:
+	case OP_CPU_OP:
+	case OP_ANNOTATION:
+	case OP_REGION:
+	case OP_RUNTIME:
+	case OP_OVERHEAD:
+	case OP_KINDS: break;
+	}
+	return TRACK_OPS;
+}
+
+static const struct {
+	enum track track;
+	const char *name;
+	enum keyavg_column by;
+} window_tracks[] = {
+	{ TRACK_OPS, "device time by op, largest first", KEYAVG_SELF_DEVICE },
+	{ TRACK_KERNELS, "device time by kernel or instruction, largest first", KEYAVG_SELF_DEVICE },
+	{ TRACK_HLO, "device time by HLO op, largest first", KEYAVG_SELF_DEVICE },
+	{ TRACK_ENGINES, "device time by engine, largest first", KEYAVG_SELF_DEVICE },
+	{ TRACK_GAPS, "gaps between executions", KEYAVG_SELF_DEVICE },
+	{ TRACK_CPU, "self CPU time by op, largest first", KEYAVG_SELF_CPU },
+};
+
+/* The rows of one track. */
+static void take_rows(const struct window *of, enum track track, struct keyavg_table *kt)
+{
+	kt->n = 0;
+	for (size_t i = 0; i < of->n_ops; i++) {
+		const struct op_summary *op = &of->ops[i];
+		struct keyavg_row row = { .name = op->name, .is_device = op_kind_on_device(op->kind), .count = op->calls,
+			.self_cpu_ns = op->cpu_self_ns, .cpu_total_ns = op->cpu_total_ns,
+			.self_device_ns = op->device_self_ns, .device_total_ns = op->device_total_ns };
+
+		if ((track == TRACK_CPU || track == device_track(op->kind)) && length(&row, track) > 0)
+			kt->v[kt->n++] = row;
+	}
+}
+
+void chrome_print_window(const struct window *of, const char *file, size_t index, size_t limit, struct json_writer *w)
+{
+	struct keyavg_table kt = { .v = mem_get_array(of->n_ops, sizeof(*kt.v)) };
+	size_t pid = 2 * index + 2;
+
+	process(w, pid, file, "all ops");
+	for (size_t i = 0; i < COUNT(window_tracks); i++) {
+		take_rows(of, window_tracks[i].track, &kt);
+		if (kt.n == 0)
+			continue;
+		keyavg_sort(&kt, window_tracks[i].by);
+		track(w, pid, window_tracks[i].track, window_tracks[i].name);
+		ops(w, &kt, window_tracks[i].track, pid, limit);
+	}
+	mem_free(kt.v);
 }

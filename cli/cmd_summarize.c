@@ -299,6 +299,14 @@ static void output_pprof(struct output *o, struct summary *s)
 		pprof_print_trace(o->pprof, &s->chains, str_of(s->label), o->several);
 }
 
+static void output_chrome(struct output *o, struct summary *s)
+{
+	if (s->window != NULL)
+		chrome_print_window(s->window, s->label, o->n, o->limit, &o->json);
+	else
+		chrome_print(&s->table, &s->steps, s->label, o->n, o->limit, &o->json);
+}
+
 /* Tables of ops of several files stand side by side. */
 static bool is_side_by_side(const struct output *o)
 {
@@ -337,7 +345,7 @@ static void output_add(struct output *o, struct summary *s)
 	case FORMAT_TSV: print_tsv(s, o->a, o->limit, &o->bytes); break;
 	case FORMAT_CSV: output_csv(o, s); break;
 	case FORMAT_PPROF: output_pprof(o, s); break;
-	case FORMAT_CHROME: chrome_print(&s->table, &s->steps, s->label, o->n, o->limit, &o->json); break;
+	case FORMAT_CHROME: output_chrome(o, s); break;
 	case FORMAT_FOLDED: buf_str(&o->bytes, buf_view(&s->stacks)); break; /* of several files below each other */
 	case FORMAT_JSON:
 	case FORMATS: break;
