@@ -3,7 +3,8 @@
  * Nothing is ever removed from name and op: an id means the same for as long as the database lives, which is what lets
  * readers keep what they have looked up.
  *
- *   meta        one number a key: raw_from_ns, the start from which on every window is still kept whole
+ *   meta        one number a key: raw_from_ns, the start from which on every window is still kept whole; next_row, the
+ *               row of the next window, where any was put since that is kept
  *   name        id <-> text
  *   op          id <-> kind (by word, so that the enum may change) and name
  *   window_id   every window ever accepted that rollups still count, also when the window itself is gone: what makes a

@@ -29,16 +29,24 @@ struct job {
 
 /* ---- transactions */
 
+/* Rows are never used again, since window_id holds those of windows that are gone. It is large and has no index by row: it is
+ * asked only where meta does not know yet (ifnull does not look at its second when it has the first). */
 static int next_row(struct writer *w, struct err *e)
 {
-	int rc = db_number(w->db, "SELECT coalesce(max(row), 0) + 1 FROM window_id", &w->next_row, e);
-	int64_t kept = 0;
+	return db_number(w->db,
+		"SELECT max(ifnull((SELECT value FROM meta WHERE key = 'next_row'),"
+		" (SELECT coalesce(max(row), 0) + 1 FROM window_id)), (SELECT coalesce(max(row), 0) + 1 FROM window))",
+		&w->next_row, e);
+}
 
-	if (rc == OK)
-		rc = db_number(w->db, "SELECT coalesce(max(row), 0) + 1 FROM window", &kept, e);
-	if (kept > w->next_row)
-		w->next_row = kept;
-	return rc;
+static int keep_next_row(struct writer *w, struct err *e)
+{
+	struct stmt s;
+
+	stmt_open(&s, w->db, "INSERT INTO meta (key, value) VALUES ('next_row', ?)"
+			     " ON CONFLICT (key) DO UPDATE SET value = excluded.value");
+	stmt_i64(&s, w->next_row);
+	return stmt_run(&s, e);
 }
 
 /* What memory holds of a transaction that is gone. */
@@ -59,6 +67,8 @@ static int transact(struct writer *w, struct job *const *jobs, size_t n, struct 
 		rc = jobs[i]->work(w, jobs[i]->arg, e);
 	if (rc == OK)
 		rc = rollups_flush(w->rollups, e);
+	if (rc == OK && w->next_row != row)
+		rc = keep_next_row(w, e);
 	if (rc == OK) {
 		crash_point("store.before_commit");
 		rc = db_exec(w->db, "COMMIT", e);

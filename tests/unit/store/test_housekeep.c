@@ -1,5 +1,7 @@
 #include "world.h"
 
+#include "store/inside.h"
+
 Suite *suite_housekeep(void);
 
 static size_t count_windows(struct world *w)
@@ -76,6 +78,35 @@ START_TEST(old_windows_go_and_their_rollups_stay)
 	/* A window that went is still known. */
 	world_ok(&w, store_put(w.store, &w.windows[first], 1, &r, &w.err));
 	ck_assert_uint_eq(r.duplicates, 1);
+	world_close(&w);
+}
+END_TEST
+
+/* As a store of an earlier version is. */
+static int forget_next_row(struct writer *wr, void *arg, struct err *e)
+{
+	(void)arg;
+	return db_exec(wr->db, "DELETE FROM meta WHERE key = 'next_row'", e);
+}
+
+START_TEST(a_window_that_is_gone_is_never_another_one)
+{
+	struct world w;
+	struct window got;
+
+	world_open(&w, 66);
+	world_put(&w, world_window(&w, "s", "v1", "h", "0", WORLD_START), 1);
+	world_put(&w, world_window(&w, "s", "v1", "h", "0", WORLD_START - 10 * NS_PER_DAY), 1);
+	set_retention(&w, NS_PER_DAY, 0, 0);
+	world_ok(&w, store_housekeep(w.store, WORLD_START, &w.err)); /* the one that came last goes */
+	if (_i == 1)
+		world_ok(&w, writer_do(w.store->writer, forget_next_row, NULL, 1, &w.err));
+	world_reopen(&w);
+	world_put(&w, world_window(&w, "s", "v1", "h", "0", WORLD_START + 1), 1);
+	ck_assert_int_eq(store_window(w.store, w.windows[1].id, &w.answer, &got, &w.err), E_NOT_FOUND);
+	world_ok(&w, store_window(w.store, w.windows[2].id, &w.answer, &got, &w.err));
+	world_same_window(&got, &w.windows[2], true);
+	window_fini(&got);
 	world_close(&w);
 }
 END_TEST
@@ -189,6 +220,7 @@ Suite *suite_housekeep(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, old_windows_go_and_their_rollups_stay);
+	tcase_add_loop_test(tc, a_window_that_is_gone_is_never_another_one, 0, 2);
 	tcase_add_test(tc, a_fine_trend_over_dropped_windows_becomes_hourly_and_says_so);
 	tcase_add_test(tc, rollups_go_after_their_own_retention_with_all_that_belongs_to_them);
 	tcase_add_test(tc, over_the_size_cap_the_oldest_go_first);
