@@ -22,6 +22,7 @@ enum {
 	READ_AHEAD_BYTES = 256 << 10, /* what a connection may hold beside the body: a head, or pipelined requests */
 	REPLY_BODY_MAX = 64 << 20,
 	REPLY_HEADERS_MAX = 16 << 10,
+	REPLY_SMALL = 64 << 10,
 };
 static const int64_t conn_idle_ns = 60 * NS_PER_S;
 static const int64_t conn_write_ns = 120 * NS_PER_S;
@@ -120,6 +121,7 @@ void conn_free(struct http_conn *c)
 	srv->n_conns--;
 	metric_set(srv->open, srv->n_conns);
 
+	srv->reply_bytes -= c->reply_bytes;
 	if (c->state == CONN_HANDLED)
 		c->job->conn = NULL; /* conn_job_done frees it */
 	else
@@ -211,6 +213,20 @@ static bool has_input(const struct http_conn *c)
 	return evbuffer_get_length(bufferevent_get_input(c->bev)) > 0;
 }
 
+/* Who asks for much and does not read it must not make the others' memory go. Word of what was done is always given. */
+static bool reply_fits(const struct http_conn *c, size_t n)
+{
+	size_t others = c->srv->reply_bytes;
+
+	return n <= REPLY_SMALL || others == 0 || others + n <= c->srv->set.all_replies_bytes;
+}
+
+static void count_reply(struct http_conn *c, size_t n)
+{
+	c->srv->reply_bytes += n - c->reply_bytes;
+	c->reply_bytes = n;
+}
+
 static void conn_reply(struct http_conn *c)
 {
 	struct http_job *job = c->job;
@@ -222,6 +238,11 @@ static void conn_reply(struct http_conn *c)
 		problem_reply(rp, PROBLEM_INTERNAL, NULL, "the answer is larger than %d MiB; ask for less at once",
 			REPLY_BODY_MAX >> 20);
 	}
+	if (!reply_fits(c, rp->body.n)) {
+		buf_reset(&rp->headers);
+		problem_reply(rp, PROBLEM_BUSY, NULL, "too many large answers are being read");
+	}
+	count_reply(c, rp->body.n);
 	if (!job->head.keep_alive || c->srv->draining || (c->peer_shut && !has_input(c)))
 		c->close_after = true;
 	put_reply(c, rp, job->head.method == HTTP_HEAD);
@@ -472,6 +493,7 @@ static void on_written(struct bufferevent *bev, void *arg)
 	(void)bev;
 	if (c->state != CONN_WRITING)
 		return; /* "100 Continue" went out */
+	count_reply(c, 0);
 	if (c->close_after && c->peer_shut) {
 		conn_free(c);
 	} else if (c->close_after) {

@@ -45,6 +45,7 @@ struct http_conn {
 	enum conn_state state;
 	int64_t idle_from_ns; /* mono */
 	size_t scanned; /* bytes of the head that were looked at */
+	size_t reply_bytes; /* of the reply that is being written, in srv's */
 	bool skipped_line, close_after, peer_shut;
 	struct http_job *job;
 	bool loopback;
@@ -73,6 +74,7 @@ struct http_server {
 	struct thread *loop, **pool;
 	struct http_conn *conns; /* any order */
 	size_t body_bytes;	 /* of all jobs */
+	size_t reply_bytes;	 /* of all replies that are being written */
 	int n_conns;
 	size_t in_hand; /* jobs that handlers have */
 	bool draining;

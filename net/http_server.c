@@ -24,6 +24,7 @@ enum {
 	SERVER_BACKLOG = 512,
 	SERVER_DRAIN_S = 10,
 	SERVER_BODIES = 64,
+	SERVER_REPLIES_BYTES = 512 << 20,
 };
 
 static const struct {
@@ -226,6 +227,8 @@ int http_server_open(struct http_server **out, const struct http_server_settings
 	srv->set = *s;
 	if (srv->set.all_bodies_bytes == 0)
 		srv->set.all_bodies_bytes = SERVER_BODIES * s->max_body_bytes;
+	if (srv->set.all_replies_bytes == 0)
+		srv->set.all_replies_bytes = SERVER_REPLIES_BYTES;
 	srv->handler = handler;
 	srv->env = env;
 	srv->work = chan_new((size_t)s->queue);

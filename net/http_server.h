@@ -3,8 +3,9 @@
  * net/http_parse (why not by evhttp: doc/decisions/0003). The process must ignore SIGPIPE (base/proc.h).
  *
  * Limits: header and body sizes, connections (at the cap the one that was idle longest makes room for the next), time for
- * a request to arrive, requests waiting for a handler and the bytes of all bodies (503 with Retry-After beyond). HEAD, 204 and 304 replies never carry a body. Stopping drains: no new connections, what is being
- * handled gets its answer. */
+ * a request to arrive, requests waiting for a handler, the bytes of all bodies and of all large replies (503 with Retry-After
+ * beyond). HEAD, 204 and 304 replies never carry a body. Stopping drains: no new connections, what is being handled gets
+ * its answer. */
 #ifndef NET_HTTP_SERVER_H
 #define NET_HTTP_SERVER_H
 
@@ -51,6 +52,7 @@ struct http_server_settings {
 	int port;	     /* 0: any free one */
 	size_t max_header_bytes, max_body_bytes;
 	size_t all_bodies_bytes; /* of all requests that arrive, wait or are handled; 0: 64 times max_body_bytes */
+	size_t all_replies_bytes; /* of those that are still being read, beyond which large ones are 503; 0: 512 MiB */
 	int threads;	  /* handlers at once */
 	int queue;	  /* requests waiting for one */
 	int connections;  /* at once */

@@ -24,6 +24,8 @@ static void handle(void *env, const struct http_request *rq, struct http_reply *
 		buf_text(&rp->body, "slow\n");
 	} else if (str_eq(rq->path, STR("/big"))) {
 		buf_fill(&rp->body, 'b', 1 << 20);
+	} else if (str_eq(rq->path, STR("/huge"))) {
+		buf_fill(&rp->body, 'h', 16 << 20);
 	} else if (str_eq(rq->path, STR("/empty"))) {
 		rp->status = 204;
 		buf_text(&rp->body, "never sent");

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "net/http_server.h"
 
-/* A server on a free loopback port. Its handler: /echo gives the body back, /slow waits 300 ms, /big gives 1 MiB,
+/* A server on a free loopback port. Its handler: /echo gives the body back, /slow waits 300 ms, /big gives 1 MiB, /huge 16,
  * /empty is 204, /who tells loopback and peer, /path/… gives the path and query; anything else is 404. */
 struct http_server *raw_server(struct http_server_settings set);
 struct http_server_settings raw_settings(void);

@@ -373,6 +373,48 @@ START_TEST(bodies_that_are_too_much_together_are_refused_and_there_is_room_again
 }
 END_TEST
 
+START_TEST(large_answers_that_nobody_reads_are_not_piled_up)
+{
+	struct str ask = STR("GET /huge HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+	struct http_server_settings set = raw_settings();
+	struct http_server *small;
+	struct buf b;
+	int lazy, other;
+
+	set.all_replies_bytes = 24 << 20;
+	small = raw_server(set);
+	buf_init(&b, 20 << 20);
+	lazy = raw_connect(small);
+	raw_send(lazy, ask);
+	raw_read_some(lazy, 10000, &b); /* its beginning: the rest does not fit into what lies between */
+	ck_assert_int_eq(raw_status(&b), 200);
+	other = raw_connect(small);
+	raw_send(other, ask);
+	buf_reset(&b);
+	ck_assert(raw_read(other, 10000, &b));
+	ck_assert_int_eq(raw_status(&b), 503);
+	close(other);
+	other = raw_connect(small); /* a small one goes through */
+	raw_send(other, STR("GET /who HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
+	buf_reset(&b);
+	ck_assert(raw_read(other, 10000, &b));
+	ck_assert_int_eq(raw_status(&b), 200);
+	close(other);
+	buf_reset(&b);
+	ck_assert(raw_read(lazy, 10000, &b)); /* who reads makes room */
+	close(lazy);
+	other = raw_connect(small);
+	raw_send(other, ask);
+	buf_reset(&b);
+	ck_assert(raw_read(other, 10000, &b));
+	ck_assert_int_eq(raw_status(&b), 200);
+	ck_assert_uint_eq(raw_body(&b).n, 16 << 20);
+	close(other);
+	buf_fini(&b);
+	http_server_close(small);
+}
+END_TEST
+
 START_TEST(over_the_cap_the_connection_that_was_idle_longest_makes_room)
 {
 	struct str ask = STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -550,6 +592,7 @@ Suite *suite_http_server(void)
 	tcase_add_test(tc, a_client_that_expects_a_100_gets_it_before_it_sends_the_body);
 	tcase_add_test(tc, bytes_that_trickle_in_do_not_extend_the_time_of_a_request);
 	tcase_add_test(tc, bodies_that_are_too_much_together_are_refused_and_there_is_room_again_later);
+	tcase_add_test(tc, large_answers_that_nobody_reads_are_not_piled_up);
 	tcase_add_test(tc, over_the_cap_the_connection_that_was_idle_longest_makes_room);
 	tcase_add_test(tc, connections_over_the_cap_are_turned_away_and_there_is_room_again_later);
 	tcase_add_test(tc, requests_over_the_queue_get_503_and_a_time_to_come_back);
