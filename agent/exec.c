@@ -332,13 +332,13 @@ static void name_host_run(const struct exec_command_conf *c, struct exec_run *r)
 	snprintf(r->worker, sizeof(r->worker), "%s", c->worker);
 }
 
-/* What the process says of itself, else the configuration. */
+/* What the process says of itself, else the configuration. False where it is gone, or another one by now. */
 static bool identify(struct exec *x, const struct exec_command_conf *c, pid_t pid, struct identity *id, struct worker *who,
 	int64_t now_ns)
 {
 	const struct identity_section section = { c->service, c->deploy, c->worker };
 
-	if (worker_read(who, x->proc, pid, NULL) < 0)
+	if (!proc_find_is(x->proc, c->process, pid) || worker_read(who, x->proc, pid, NULL) < 0)
 		return false;
 	identities_read(x->identities, id, who, &section, now_ns);
 	return true;

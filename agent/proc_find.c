@@ -54,17 +54,24 @@ static pid_t parent_of(const char *proc, const char *pid)
 	return str_to_i64(str_split(&stat, ' '), &parent) < 0 ? 0 : (pid_t)parent;
 }
 
+bool proc_find_is(const char *proc, const char *pattern, pid_t pid)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "%ld", (long)pid);
+	return pid != getpid() && matches(proc, name, str_of(pattern)) && parent_of(proc, name) != getpid();
+}
+
 size_t proc_find(const char *proc, const char *pattern, pid_t *out, size_t max)
 {
-	pid_t self = getpid();
 	DIR *d = opendir(proc);
 	size_t n = 0;
 
 	for (struct dirent *ent; d != NULL && n < max && (ent = readdir(d)) != NULL;) {
 		int64_t pid;
 
-		if (str_to_i64(str_of(ent->d_name), &pid) < 0 || pid <= 0 || pid > INT32_MAX || pid == self ||
-			!matches(proc, ent->d_name, str_of(pattern)) || parent_of(proc, ent->d_name) == self)
+		if (str_to_i64(str_of(ent->d_name), &pid) < 0 || pid <= 0 || pid > INT32_MAX ||
+			!proc_find_is(proc, pattern, (pid_t)pid))
 			continue;
 		out[n++] = (pid_t)pid;
 	}

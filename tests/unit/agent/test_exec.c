@@ -413,6 +413,29 @@ START_TEST(a_command_runs_for_each_process_that_matches_under_its_own_name)
 }
 END_TEST
 
+/* A pid is known for twenty seconds: time enough for another process to have it. */
+START_TEST(a_process_that_took_the_pid_of_one_that_matched_is_left_alone)
+{
+	static char pattern[] = "python train.py*";
+
+	make_process("101", "python\0train.py", 15, "1", "TRAINSPOTTER_SERVICE=first");
+	command.process = pattern;
+	does("printf '%s' '" TRACE "' > {pid}.json");
+	plan_pause(plan, true);
+	open_source();
+	look();
+	ck_assert_uint_eq(plan_count(plan), 1);
+	folder_write("proc/101/cmdline", str_make("sshd\0-D", 7));
+	plan_pause(plan, false);
+	for (int i = 0; i < 100; i++)
+		look();
+	ck_assert_uint_ge(plan_orders(plan), 1);
+	ck_assert_uint_eq(folder_count("exec", ""), 0);
+	ck_assert(!source.type->next(source.self, clock_mono_ns(), &trace));
+	ck_assert_uint_eq(count(EXEC_TAKEN), 0);
+}
+END_TEST
+
 START_TEST(words_are_filled_in)
 {
 	struct exec_run r = { .pid = 7, .duration_ns = 2 * NS_PER_S, .iterations = 3 };
@@ -483,6 +506,7 @@ Suite *suite_exec(void)
 	tcase_add_test(tc, a_command_runs_once_at_a_time);
 	tcase_add_test(tc, processes_are_found_by_their_command_line);
 	tcase_add_test(tc, a_command_runs_for_each_process_that_matches_under_its_own_name);
+	tcase_add_test(tc, a_process_that_took_the_pid_of_one_that_matched_is_left_alone);
 	tcase_add_test(tc, words_are_filled_in);
 	tcase_add_test(tc, a_wrong_configuration_names_the_key);
 	tcase_add_test(tc, without_commands_and_leftovers_there_is_no_source);
