@@ -262,6 +262,8 @@ static enum http_failure client_why(const struct http_client *c, CURLcode code)
 
 	if (c->too_large)
 		return HTTP_TOO_LARGE;
+	if (code == CURLE_UNSUPPORTED_PROTOCOL && strstr(c->why, "HTTP/0.9") != NULL)
+		return HTTP_STRANGE; /* what came is no HTTP: curl takes it for a version that it does not speak */
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (table[i].code == code)
 			return table[i].why;

@@ -211,34 +211,58 @@ static void *serve_once(void *arg)
 	return NULL;
 }
 
-START_TEST(a_redirect_is_not_followed_and_retry_after_is_read)
+/* One exchange with a server that gives c's answer. */
+static int ask_canned(struct canned *c, const struct http_answer **an, struct err *e)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET };
 	socklen_t len = sizeof(sa);
-	struct canned c = { .fd = socket(AF_INET, SOCK_STREAM, 0),
-		.answer = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n" };
-	const struct http_answer *an = NULL;
-	struct err e = { 0 };
 	struct http_ask ask = { .method = "POST", .body = STR("x") };
 	char text[100];
 	pthread_t t;
+	int rc;
 
+	c->fd = socket(AF_INET, SOCK_STREAM, 0);
 	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	ck_assert_int_eq(bind(c.fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
-	ck_assert_int_eq(listen(c.fd, 1), 0);
-	ck_assert_int_eq(getsockname(c.fd, (struct sockaddr *)&sa, &len), 0);
-	ck_assert_int_eq(pthread_create(&t, NULL, serve_once, &c), 0);
+	ck_assert_int_eq(bind(c->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	ck_assert_int_eq(listen(c->fd, 1), 0);
+	ck_assert_int_eq(getsockname(c->fd, (struct sockaddr *)&sa, &len), 0);
+	ck_assert_int_eq(pthread_create(&t, NULL, serve_once, c), 0);
 	snprintf(text, sizeof(text), "http://127.0.0.1:%d/", ntohs(sa.sin_port));
 	ask.url = text;
-	setenv("http_proxy", "http://127.0.0.1:1", 1); /* not for this machine */
-	ck_assert_msg(http_exchange(client, &ask, &an, &e) == OK, "%s", e.text);
+	rc = http_exchange(client, &ask, an, e);
 	pthread_join(t, NULL);
+	close(c->fd);
+	return rc;
+}
+
+static const char *const no_http[] = { "", "\n", "SSH-2.0-OpenSSH_9.2\r\n", "\x15\x03\x01\x00\x02\x02", "220 mail ready\r\n" };
+
+START_TEST(what_answers_and_is_no_http_is_told_as_that)
+{
+	struct canned c = { .answer = no_http[_i] };
+	const struct http_answer *an = NULL;
+	struct err e = { 0 };
+
+	ck_assert_int_eq(ask_canned(&c, &an, &e), E_NET);
+	ck_assert_int_eq(http_failure(client), _i == 0 ? HTTP_BROKEN : HTTP_STRANGE);
+	ck_assert(!str_contains(str_of(e.text), STR("URL")));
+}
+END_TEST
+
+START_TEST(a_redirect_is_not_followed_and_retry_after_is_read)
+{
+	struct canned c = {
+		.answer = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n" };
+	const struct http_answer *an = NULL;
+	struct err e = { 0 };
+
+	setenv("http_proxy", "http://127.0.0.1:1", 1); /* not for this machine */
+	ck_assert_msg(ask_canned(&c, &an, &e) == OK, "%s", e.text);
 	ck_assert_int_eq(an->status, 302);
 	ck_assert_int_eq(an->retry_after_ns, 7 * NS_PER_S);
 	ck_assert(str_contains(str_of(c.request), STR("Authorization: Bearer secret-token\r\n")));
 	ck_assert(!str_contains(str_of(c.request), STR("Expect:")));
 	ck_assert(!str_contains(str_of(c.request), STR("Content-Type:")));
-	close(c.fd);
 }
 END_TEST
 
@@ -288,6 +312,7 @@ Suite *suite_http_client(void)
 	tcase_add_test(tc, a_server_that_says_nothing_is_given_up);
 	tcase_add_test(tc, one_exchange_may_have_less_time_than_the_others);
 	tcase_add_test(tc, an_exchange_ends_when_its_thread_is_to_stop);
+	tcase_add_loop_test(tc, what_answers_and_is_no_http_is_told_as_that, 0, COUNT(no_http));
 	tcase_add_test(tc, a_redirect_is_not_followed_and_retry_after_is_read);
 	tcase_add_test(tc, a_token_with_a_line_break_is_refused);
 	tcase_add_test(tc, a_query_is_percent_encoded);
