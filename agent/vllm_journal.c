@@ -150,6 +150,11 @@ static void put_aside(const char *path)
 		(void)!rename(path, bad); /* else it is found again at the next start */
 }
 
+static bool is_wrong(int rc)
+{
+	return rc == E_FORMAT || rc == E_LIMIT || rc == E_CORRUPT || rc == E_UNSUPPORTED;
+}
+
 int vllm_journal_read(const char *dir, struct vllm_entries *out, struct err *e)
 {
 	DIR *d = opendir(dir);
@@ -159,13 +164,15 @@ int vllm_journal_read(const char *dir, struct vllm_entries *out, struct err *e)
 	if (d == NULL)
 		return errno == ENOENT ? OK : err_sys(e, "%s: open", dir);
 	for (struct dirent *ent; (ent = readdir(d)) != NULL;) {
+		int rc;
+
 		if (ent->d_name[0] == '.' || !str_has_suffix(str_of(ent->d_name), STR(SUFFIX)) ||
 			snprintf(path, sizeof(path), "%s/%s", dir, ent->d_name) >= (int)sizeof(path))
 			continue;
-		if (take_file(path, out) < 0) {
-			out->bad++;
+		rc = take_file(path, out);
+		out->bad += rc < 0;
+		if (is_wrong(rc))
 			put_aside(path);
-		}
 	}
 	closedir(d);
 	return OK;

@@ -28,7 +28,8 @@ int vllm_journal_put(const char *dir, const struct vllm_entry *entry, struct err
 /* Durable, too; fine where there is none. */
 int vllm_journal_drop(const char *dir, const char *url, struct err *e) MUST_USE;
 
-/* All of them. One that cannot be read is renamed to NAME.bad and counted: what it said is unknown. */
+/* All of them. One that cannot be read is counted; where it is wrong what stands in it, it is renamed to NAME.bad, else the next
+ * agent finds it again. */
 struct vllm_entries {
 	struct vllm_entry *v;
 	size_t n, room, cap;

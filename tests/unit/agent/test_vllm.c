@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/vllm_journal.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/file.h"
@@ -925,6 +927,35 @@ START_TEST(a_note_that_cannot_be_read_is_put_aside_and_the_others_count)
 }
 END_TEST
 
+/* The last free descriptor is the folder's. */
+START_TEST(a_note_that_cannot_be_read_now_waits_for_the_next_agent)
+{
+	struct vllm_entries entries;
+	struct rlimit lim;
+	rlim_t before;
+	struct err e = { 0 };
+	int free_fd;
+
+	ck_assert_int_eq(file_make_dirs(folder_path("state/vllm"), 0755, NULL), OK);
+	folder_write("state/vllm/0000000000000001.json", STR("{\"url\":\"http://127.0.0.1:1\",\"started_ns\":1}"));
+	free_fd = dup(0);
+	close(free_fd);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &lim), 0);
+	before = lim.rlim_cur;
+	lim.rlim_cur = (rlim_t)free_fd + 1;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &lim), 0);
+	ck_assert_int_eq(vllm_journal_read(folder_path("state/vllm"), &entries, &e), OK);
+	lim.rlim_cur = before;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &lim), 0);
+	ck_assert_uint_eq(entries.n, 0);
+	ck_assert_uint_eq(entries.bad, 1);
+	vllm_entries_fini(&entries);
+	ck_assert_int_eq(vllm_journal_read(folder_path("state/vllm"), &entries, &e), OK);
+	ck_assert_uint_eq(entries.n, 1);
+	vllm_entries_fini(&entries);
+}
+END_TEST
+
 START_TEST(without_servers_and_notes_there_is_no_source)
 {
 	conf.servers.n = 0;
@@ -990,6 +1021,7 @@ Suite *suite_vllm(void)
 	tcase_add_test(t, an_agent_that_ends_during_a_window_says_stop_and_the_next_one_takes_the_trace);
 	tcase_add_test(t, an_agent_ends_soon_also_where_the_server_hangs);
 	tcase_add_test(t, a_note_that_cannot_be_read_is_put_aside_and_the_others_count);
+	tcase_add_test(t, a_note_that_cannot_be_read_now_waits_for_the_next_agent);
 	suite_add_tcase(s, t);
 	t = tcase_create("kills");
 	tcase_add_checked_fixture(t, NULL, teardown); /* a child is made before the server is */
