@@ -779,13 +779,13 @@ static void step(struct agent *a)
 	identities_look(a->identities);
 	meter_look(a->meter, now);
 	take_job(a, now);
+	take_batches(a, now); /* before the sources that made them may be closed */
 	outbox_take(a->outbox);
 	if (a->reload && !a->job_out)
 		reload(a);
 	if (a->stopping)
 		return;
 	start_next_job(a, now);
-	take_batches(a, now);
 	if (!a->reload)
 		outbox_send(a->outbox);
 	if (now >= a->next_status_ns) {
