@@ -96,6 +96,7 @@ struct json_reader {
 	unsigned skip_depth; /* depth at which the skipped value is over */
 
 	bool recovering;
+	struct str recover_key; /* where to, or empty: an array's element */
 	unsigned recover_depth;
 	int recover_nest;		 /* brackets open inside the array since, as far as can be told */
 	unsigned char recover_before[2]; /* the last two bytes that were no white space, newest first */
@@ -770,7 +771,7 @@ static enum json_token word_token(struct json_reader *r, struct str word)
 	} else {
 		t = literal(word);
 	}
-	if (t == JSON_ERROR && tolerant(r) && number_like(word)) {
+	if (t == JSON_ERROR && tolerant(r) && (number_like(word) || r->skip == SKIP_NEXT)) {
 		r->odd.non_numbers++;
 		t = JSON_NUMBER;
 	}
@@ -920,9 +921,23 @@ static enum json_token other_byte(struct json_reader *r, struct json_value *v)
 	return r->ended ? word_begin(r, v) : JSON_MORE;
 }
 
+/* Tolerant: no value stands behind a colon, and nobody wants it. */
+static bool lacks_value(struct json_reader *r)
+{
+	char c = r->base[r->at];
+
+	if (!tolerant(r) || r->skip != SKIP_NEXT || r->expect != EXPECT_VALUE || !in_object(r) || (c != ',' && c != '}'))
+		return false;
+	r->odd.non_numbers++;
+	value_over(r);
+	return true;
+}
+
 /* What the byte at base[at] brings. JSON_TOKENS: nothing to tell, go on. */
 static enum json_token take(struct json_reader *r, struct json_value *v)
 {
+	if (lacks_value(r))
+		return JSON_NULL;
 	switch (r->base[r->at]) {
 	case '"': return wants_value(r) || wants_key(r) ? string_begin(r, v) : unexpected(r);
 	case ',': return take_comma(r) ? JSON_TOKENS : unexpected(r);
@@ -1110,19 +1125,45 @@ static enum json_token skip_go(struct json_reader *r, struct json_value *v)
 
 /* ---- going on behind damage */
 
-void json_recover(struct json_reader *r, unsigned array_depth)
+static void recover_begin(struct json_reader *r, unsigned depth, struct str key)
 {
-	if (!r->failed || !tolerant(r) || r->depth < array_depth || array_depth == 0 ||
-		r->error.code == E_NOMEM)
+	if (!r->failed || !tolerant(r) || r->depth < depth || depth == 0 || r->error.code == E_NOMEM)
 		return;
-	r->recover_nest = (int)(r->depth - array_depth);
-	r->recover_depth = array_depth;
+	r->recover_key = key;
+	r->recover_nest = (int)(r->depth - depth);
+	r->recover_depth = depth;
 	r->recover_before[0] = r->recover_before[1] = '\0';
 	r->recovering = true;
 	r->failed = false;
 	r->part = PART_NONE;
 	r->cut = false;
 	r->skip = SKIP_OFF;
+}
+
+void json_recover(struct json_reader *r, unsigned array_depth)
+{
+	recover_begin(r, array_depth, STR(""));
+}
+
+void json_recover_at_key(struct json_reader *r, unsigned object_depth, struct str key)
+{
+	recover_begin(r, object_depth, key);
+}
+
+/* At '"': is this the key that is looked for? */
+static enum answer key_here(const struct json_reader *r, size_t end)
+{
+	struct str rest = str_make(r->base + r->at + 1, end - r->at - 1), key = r->recover_key;
+	size_t i = r->at + key.n + 1;
+
+	if (r->recover_before[0] == '\\' || !str_has_prefix(rest, str_upto(key, rest.n)))
+		return NO;
+	if (i >= end)
+		return UNKNOWN;
+	if (r->base[i] != '"')
+		return NO;
+	i = after_spaces(r, i + 1, end);
+	return i == end ? UNKNOWN : r->base[i] == ':' ? YES : NO;
 }
 
 /* May an element of the array start here? By what stands before: never behind a colon. While brackets are open, as far
@@ -1172,7 +1213,9 @@ static enum answer recover_point(struct json_reader *r)
 	size_t end = look_end(r, r->at);
 	enum answer here = NO;
 
-	if (r->base[r->at] == '{')
+	if (r->recover_key.n > 0)
+		here = r->base[r->at] == '"' ? key_here(r, end) : NO;
+	else if (r->base[r->at] == '{')
 		here = object_here(r, end);
 	else if (r->base[r->at] == ']')
 		here = array_end_here(r, end);
@@ -1195,7 +1238,7 @@ static void recover_pass(struct json_reader *r)
 
 static void recover_over(struct json_reader *r)
 {
-	r->expect = r->base[r->at] == '{' ? EXPECT_NEXT_VALUE : EXPECT_COMMA;
+	r->expect = r->recover_key.n > 0 ? EXPECT_NEXT_KEY : r->base[r->at] == '{' ? EXPECT_NEXT_VALUE : EXPECT_COMMA;
 	r->depth = r->recover_depth;
 	r->recovering = false;
 	r->odd.recovered++;

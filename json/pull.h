@@ -94,7 +94,8 @@ enum json_token json_next(struct json_reader *r, struct json_value *v);
 
 /* Right after JSON_KEY, or where a value could come: the next value is passed over whole, without tokens (fast). Right
  * after JSON_OBJECT or JSON_ARRAY: the rest of it, its end included. The next json_next goes on behind it. Tolerant mode
- * looks only at strings and brackets then: damage between them is passed over and not counted. */
+ * looks only at strings and brackets then: damage between them is passed over and not counted. A member's value may be
+ * any word then, or missing ("x": None, "y":, …): counted as non_numbers. */
 void json_skip(struct json_reader *r);
 
 /* For who has a quicker way through an array's elements. Where the reader stands between two of them, and its unread bytes
@@ -120,6 +121,8 @@ uint64_t json_error_offset(const struct json_reader *r);
  * brackets since closed), and goes on there. Without effect where json_depth is less than array_depth: the array is
  * over then, and the error stays. */
 void json_recover(struct json_reader *r, unsigned array_depth);
+/* The same inside an object at the given depth: up to this key and its colon, wherever they stand; key is borrowed. */
+void json_recover_at_key(struct json_reader *r, unsigned object_depth, struct str key);
 
 struct json_oddities { /* what tolerant mode met, so far */
 	uint64_t raw_quotes, raw_controls, bad_escapes, bad_utf8, non_numbers, extra_commas, byte_order_mark;

@@ -472,6 +472,55 @@ START_TEST(an_element_of_an_array_is_skipped_and_its_end_is_not)
 }
 END_TEST
 
+START_TEST(any_word_or_none_may_stand_where_nobody_wants_the_value)
+{
+	static const char text[] = "{\"a\":None,\"b\": ,\"c\":(x),\"d\":}";
+	struct json_reader *r = json_reader_new(JSON_TOLERANT, JSON_LIMITS_BODY);
+	struct json_value v;
+
+	json_feed(r, text, sizeof(text) - 1);
+	ck_assert_int_eq(json_next(r, &v), JSON_OBJECT);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(json_next(r, &v), JSON_KEY);
+		json_skip(r);
+	}
+	ck_assert_int_eq(json_next(r, &v), JSON_OBJECT_END);
+	ck_assert_uint_eq(json_oddities(r)->non_numbers, 4);
+	json_reader_free(r);
+}
+END_TEST
+
+START_TEST(reading_goes_on_at_a_key_behind_damage)
+{
+	static const char text[] = "{\"a\":[1 2,{\"k\"],\"k\" x, \"\\\"k\":\"k\",\n\"k\"\n:3}";
+
+	for (size_t block = 1; block < sizeof(text); block++) {
+		struct json_reader *r = json_reader_new(JSON_TOLERANT, JSON_LIMITS_BODY);
+		struct json_value v;
+		enum json_token t;
+		size_t at = 0;
+		struct buf said;
+
+		buf_init(&said, 1000);
+		while ((t = json_next(r, &v)) != JSON_DONE) {
+			if (t == JSON_MORE && at < sizeof(text) - 1) {
+				json_feed(r, text + at, str_upto(str_of(text + at), block).n);
+				at += block;
+			} else if (t == JSON_MORE) {
+				json_feed_end(r);
+			} else if (t == JSON_ERROR) {
+				json_recover_at_key(r, 1, STR("k"));
+			} else {
+				buf_fmt(&said, "%s %.*s ", json_token_names[t], STR_ARG(v.raw));
+			}
+		}
+		ck_assert_str_eq(buf_view(&said).p, "{  key a [  num 1 key k num 3 }  ");
+		buf_fini(&said);
+		json_reader_free(r);
+	}
+}
+END_TEST
+
 START_TEST(damage_inside_what_is_skipped_is_passed_over_tolerantly)
 {
 	static const char text[] = "{\"args\":{\"a\":bad bad,\"b\":\"x\"y\",\"c\":[1 2 @]},\"b\":1}";
@@ -583,6 +632,8 @@ Suite *suite_pull(void)
 	tcase_add_test(tc, any_sound_document_gives_the_same_tokens_in_every_way);
 	tcase_add_test(tc, skipping_a_value_is_reading_over_it);
 	tcase_add_test(tc, an_element_of_an_array_is_skipped_and_its_end_is_not);
+	tcase_add_test(tc, any_word_or_none_may_stand_where_nobody_wants_the_value);
+	tcase_add_test(tc, reading_goes_on_at_a_key_behind_damage);
 	tcase_add_test(tc, damage_inside_what_is_skipped_is_passed_over_tolerantly);
 	tcase_add_test(tc, reading_goes_on_at_the_next_object_behind_damage);
 	tcase_add_test(tc, the_arrays_end_is_found_behind_damage_in_its_last_object);
