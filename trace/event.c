@@ -231,6 +231,15 @@ void trace_fini(struct trace *t)
 	arena_fini(&t->arena);
 }
 
+void trace_forget_events(struct trace *t)
+{
+	t->events.n = t->steps.n = t->dims_of.n = t->allocs.n = 0;
+	memset(t->copy_bytes, 0, sizeof(t->copy_bytes));
+	launch_delays_free(t->delays);
+	t->delays = NULL;
+	t->device = NULL;
+}
+
 bool trace_note_step(struct trace *t, const struct trace_event *ev)
 {
 	struct trace_step *s;

@@ -183,6 +183,7 @@ struct trace {
 
 void trace_init(struct trace *t, size_t cap_events);
 void trace_fini(struct trace *t);
+void trace_forget_events(struct trace *t); /* all that was read of them so far, but their names */
 
 static inline struct str trace_name(const struct trace *t, uint32_t name)
 {

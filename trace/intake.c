@@ -254,9 +254,42 @@ static void take_cat(struct intake *in, enum json_token tok, struct str raw)
 		in->device = event_cat_device(raw);
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* What is a number to most readers, but none of JSON's: " 1", "+1", "007", ".5", "1." */
+static int loose_nearest(struct str raw, int64_t *ns)
+{
+	char text[64];
+	size_t n = 0;
+	bool minus;
+
+	raw = str_trim(raw);
+	minus = str_drop_prefix(&raw, STR("-"));
+	if (!minus)
+		str_drop_prefix(&raw, STR("+"));
+	while (raw.n > 1 && raw.p[0] == '0' && is_digit(raw.p[1]))
+		raw = str_from(raw, 1);
+	if (raw.n == 0 || raw.n > sizeof(text) - 3 || str_eq(raw, STR(".")))
+		return E_FORMAT;
+	if (minus)
+		text[n++] = '-';
+	if (raw.p[0] == '.')
+		text[n++] = '0';
+	memcpy(text + n, raw.p, raw.n);
+	n += raw.n;
+	if (text[n - 1] == '.')
+		n--;
+	return json_nearest(str_make(text, n), 3, ns);
+}
+
 static bool read_time(enum json_token tok, struct str raw, int64_t *ns)
 {
-	return (tok == JSON_NUMBER || tok == JSON_STRING) && json_nearest(raw, 3, ns) == OK;
+	int rc = tok == JSON_NUMBER || tok == JSON_STRING ? json_nearest(raw, 3, ns) : E_NOT_FOUND;
+
+	return rc == OK || (rc == E_FORMAT && loose_nearest(raw, ns) == OK);
 }
 
 static bool read_i64(enum json_token tok, struct str raw, int64_t *v)

@@ -60,6 +60,7 @@ struct trace_reader {
 	bool has_events, events_closed;
 	bool has_object; /* at least one event was an object */
 	uint64_t last_error; /* offset of the last text that was no JSON */
+	struct err header_error; /* the first one before the list of events */
 	struct intake in; /* the event under way */
 	struct buf key;	  /* without its escapes */
 	struct quick *quick;
@@ -193,7 +194,10 @@ static void begin_events(struct trace_reader *r)
 {
 	const struct json_keys keys = { json_depth(r->json) + 1, key_may_follow, key_may_begin, r };
 
+	if (r->has_events)
+		trace_forget_events(r->trace); /* the last of equal keys stands */
 	r->has_events = true;
+	r->events_closed = false;
 	r->events_depth = json_depth(r->json);
 	r->place = IN_EVENTS;
 	json_reader_keys(r->json, &keys);
@@ -367,17 +371,23 @@ static int dispatch(struct trace_reader *r, enum json_token tok, const struct js
 	return OK;
 }
 
-/* Text that is no JSON. In the list of events it costs the event it is in; behind the list the rest of the file; before
- * the list there is nothing to go by. */
+/* Text that is no JSON. In the list of events it costs the event it is in; behind the list the rest of the file; in the
+ * header what comes before the list. */
 static int bad_json(struct trace_reader *r, struct err *e)
 {
 	uint64_t offset = json_error_offset(r->json);
 	struct err why = { 0 };
 
 	json_reader_error(r->json, &why);
-	if (!r->has_events || why.code == E_NOMEM)
+	if (why.code == E_NOMEM || (!r->has_events && (why.code != E_FORMAT || json_depth(r->json) == 0)))
 		return json_reader_error(r->json, e);
 	trace_report_add(&r->report, TRACE_BAD_JSON, 1, offset);
+	if (!r->has_events) {
+		r->header_error = r->header_error.code == OK ? why : r->header_error;
+		json_recover_at_key(r->json, 1, STR("traceEvents"));
+		r->place = IN_HEADER;
+		return OK;
+	}
 	if (r->events_closed || offset == r->last_error) {
 		r->place = STOPPED;
 		return OK;
@@ -467,6 +477,8 @@ int trace_reader_end(struct trace_reader *r, struct trace_report *report, struct
 	}
 	if (rc < 0)
 		return rc;
+	if (!r->has_events && r->header_error.code != OK)
+		return err_set(e, E_FORMAT, "%s", r->header_error.text);
 	if (!r->has_events)
 		return err_set(e, E_FORMAT, "this is no trace: it has no \"traceEvents\"");
 	if (!r->has_object && trace_report_find(&r->report, TRACE_BAD_EVENT) != NULL)

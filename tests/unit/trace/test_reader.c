@@ -197,6 +197,11 @@ START_TEST(times_are_decimal_text_of_any_length)
 		{ "1767225600000109.901", "0", INT64_C(1767225600000109901), 0 },
 		{ "1e3", "2.5e-1", 1000000, 250 },
 		{ "-5.25", "3", -5250, 3000 },
+		/* no numbers of JSON, but plain all the same */
+		{ "\" 12.5 \"", "\"+3\"", 12500, 3000 },
+		{ "007.25", ".5", 7250, 500 },
+		{ "\"-.5\"", "1.", -500, 1000 },
+		{ "\"00\"", "\"-0.\"", 0, 0 },
 	};
 
 	for (size_t i = 0; i < COUNT(times); i++) {
@@ -245,7 +250,16 @@ static const struct {
 	{ "{\"traceEvents\":[" WITH_CAT "],", 1, "1 truncated@69 |" },
 	{ "{\"traceEvents\":[" WITH_CAT ",{\"ph\":\"X\",\"na", 1, "1 truncated@81 |" },
 	{ "[" EVENT ",{\"ph\":\"X\",\"name\":\"b\",\"ts\":1,\"dur\":1", 1, "1 truncated@73 |" },
-	{ "{\"traceEvents\":[" WITH_CAT "],\"x\":bad}", 1, "1 bad_json@73 |" },
+	{ "{\"traceEvents\":[" WITH_CAT "],\"x\":bad worse}", 1, "1 bad_json@77 | 1 non_numbers" },
+	{ "{\"x\":None,\"y\":,\"z\":{\"u\":True},\"traceEvents\":[" WITH_CAT "],\"v\":}", 1, " | 3 non_numbers" },
+	{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"id\":,\"args\":{\"x\":none,\"y\":}}]", 1, " | 3 non_numbers" },
+	/* damage in the header */
+	{ "{\"x\":1 \"y\":2,\"traceEvents\" : [" WITH_CAT "]}", 1, "1 bad_json@7 |" },
+	{ "{// c\n\"x\":{\"y\":1},\"traceEvents\":[" WITH_CAT "],\"host_name\":\"h\"}", 1, "1 bad_json@1 |" },
+	{ "{\"baseTimeNanoseconds\":,\"traceEventsX\":\"traceEvents\",\"traceEvents\":[" WITH_CAT ",{}", 1,
+		"1 truncated@122, 1 bad_json@23 | 1 empty_object" },
+	{ "{\"traceEvents\":[" WITH_CAT "," WITH_CAT "],\"traceEvents\":[" WITH_CAT "]}", 1, " |" },
+	{ "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":\".\",\"dur\":1},{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":\"\"}]", 0, "2 bad_number@1 |" },
 	{ "{\"traceEvents\":[" WITH_CAT "]} {\"traceEvents\":[" WITH_CAT "]}", 1, "1 bad_json@70 |" },
 	{ "[{\"ph\":\"X\",\"name\":\"a\\q\",\"ts\":1,\"dur\":1}]", 1, " | 1 bad_escapes" },
 	{ "[{\"ph\":\"X\",\"name\":\"a\xff\",\"ts\":1,\"dur\":1}]", 1, " | 1 bad_utf8" },
@@ -282,6 +296,9 @@ static const struct {
 	{ "{\"traceEvents\":{}}", "x: this is no trace: \"traceEvents\" is no array" },
 	{ "[1,2,3]", "x: this is no trace: nothing in it is an event" },
 	{ "{\"deviceProperties\":[", "x: this is no trace: it has no \"traceEvents\"" },
+	{ "{\"x\":1 \"y\":2}", "x: line 1, column 8 (byte 7): expected ',' or the end, found '\"'" },
+	{ "{\"x\":1 \"y\":2,\"traceEvents", "x: line 1, column 8 (byte 7): expected ',' or the end, found '\"'" },
+	{ "{\"x\":1}\n{\"x\":1}", "x: line 2, column 1 (byte 8): expected nothing more, found '{'" },
 };
 
 START_TEST(what_is_no_trace_is_refused_with_a_reason)
