@@ -303,21 +303,32 @@ static void carry_more(struct json_reader *r, size_t keep)
 	show_carry(r);
 }
 
+/* The carry could not be made: nothing of the document is left. */
+static void lose_window(struct json_reader *r)
+{
+	r->base = "";
+	r->at = r->n = r->from = r->seen = r->lines_at = 0;
+	r->block = NULL;
+	fail(r, E_NOMEM, r->base_offset, "no memory for what straddles two blocks");
+}
+
 /* More bytes behind the window's; those from keep on stay. False where there are none just now. */
 static bool refill(struct json_reader *r, size_t keep)
 {
+	bool more = false;
+
 	if (!r->carrying) {
 		carry_rest(r, keep);
-		return false;
-	}
-	if (r->block == NULL)
-		return false;
-	if (r->block_taken == r->block_n) {
+	} else if (r->block != NULL && r->block_taken == r->block_n) {
 		r->block = NULL;
-		return false;
+	} else if (r->block != NULL) {
+		carry_more(r, keep);
+		more = true;
 	}
-	carry_more(r, keep);
-	return true;
+	if (r->carry.rc == OK)
+		return more;
+	lose_window(r);
+	return false;
 }
 
 /* Once all that is left of the carry came from the block, the block itself is the window. */
@@ -1287,6 +1298,8 @@ enum json_token json_next(struct json_reader *r, struct json_value *v)
 			t = skip_go(r, v);
 		else
 			t = step(r, v);
+		if (r->failed)
+			return JSON_ERROR;
 		if (t != JSON_TOKENS)
 			return t;
 	}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/code.h"
+#include "base/mem.h"
 #include "tests/support/json_random.h"
 #include "tests/support/json_tokens.h"
 #include "tests/support/prop.h"
@@ -472,6 +473,30 @@ START_TEST(an_element_of_an_array_is_skipped_and_its_end_is_not)
 }
 END_TEST
 
+START_TEST(no_memory_for_what_straddles_blocks_is_an_error)
+{
+	static const char *const cut[] = { "[\"a string", "{\"key\":{\"x\":\"y\"}", "[[12", "{\"a\":@ {\"x" };
+
+	for (size_t i = 0; i < COUNT(cut); i++) {
+		struct json_reader *r = json_reader_new(JSON_TOLERANT, JSON_LIMITS_BODY);
+		struct json_value v;
+		enum json_token t = JSON_MORE;
+
+		json_feed(r, cut[i], strlen(cut[i]));
+		mem_fail_at(1);
+		for (unsigned n = 0; n < 20 && t != JSON_DONE; n++) {
+			t = json_next(r, &v);
+			if (t == JSON_ERROR && json_reader_error(r, NULL) != E_NOMEM)
+				json_recover(r, 1);
+		}
+		mem_fail_at(0);
+		ck_assert_int_eq(t, JSON_ERROR);
+		ck_assert_int_eq(json_reader_error(r, NULL), E_NOMEM);
+		json_reader_free(r);
+	}
+}
+END_TEST
+
 START_TEST(any_word_or_none_may_stand_where_nobody_wants_the_value)
 {
 	static const char text[] = "{\"a\":None,\"b\": ,\"c\":(x),\"d\":}";
@@ -632,6 +657,7 @@ Suite *suite_pull(void)
 	tcase_add_test(tc, any_sound_document_gives_the_same_tokens_in_every_way);
 	tcase_add_test(tc, skipping_a_value_is_reading_over_it);
 	tcase_add_test(tc, an_element_of_an_array_is_skipped_and_its_end_is_not);
+	tcase_add_test(tc, no_memory_for_what_straddles_blocks_is_an_error);
 	tcase_add_test(tc, any_word_or_none_may_stand_where_nobody_wants_the_value);
 	tcase_add_test(tc, reading_goes_on_at_a_key_behind_damage);
 	tcase_add_test(tc, damage_inside_what_is_skipped_is_passed_over_tolerantly);
