@@ -17,6 +17,7 @@ struct hlo {
 	uint32_t name; /* of the trace's names */
 	uint64_t count, outer; /* all, and those inside no other one of the module */
 	int64_t total_ns;
+	bool control; /* it runs other ops: a loop, a call, a choice */
 };
 
 struct run {
@@ -223,6 +224,17 @@ static uint32_t module_of(struct xla *x, const struct xla_event *ev)
 	return id;
 }
 
+static bool is_control(struct str op)
+{
+	static const struct str names[] = { STR("while"), STR("call"), STR("conditional"), STR("cond") };
+	struct str base = hlo_base_name(op);
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (str_eq(base, names[i]))
+			return true;
+	return false;
+}
+
 static struct hlo *hlo_of(struct trace *t, uint32_t module, struct str op)
 {
 	struct xla *x = t->xla;
@@ -244,7 +256,7 @@ static struct hlo *hlo_of(struct trace *t, uint32_t module, struct str op)
 		return NULL;
 	h = vec_push(&x->hlos);
 	if (h != NULL)
-		*h = (struct hlo){ .module = module, .name = name };
+		*h = (struct hlo){ .module = module, .name = name, .control = is_control(op) };
 	return h;
 }
 
@@ -478,6 +490,19 @@ static bool find_modules(struct trace *t)
 /* ---- HLO events inside each other */
 
 VEC(event_stack, uint32_t);
+enum { CONTROLS_MAX = 64 }; /* open at once */
+#define INSIDE (UINT64_C(1) << 63) /* in ext: a control op of the module is around it, on whatever thread */
+
+static struct hlo *hlo_at(const struct trace *t, const struct trace_event *ev)
+{
+	return &t->xla->hlos.v[ev->ext & ~INSIDE];
+}
+
+static uint32_t hlo_device(const struct trace *t, const struct trace_event *ev, const void *arg)
+{
+	(void)arg;
+	return ev->cat == CAT_HLO ? trace_pid(t, ev->thread) : ORDER_OUT;
+}
 
 static uint32_t hlo_thread(const struct trace *t, const struct trace_event *ev, const void *arg)
 {
@@ -507,11 +532,54 @@ static bool note_inside(struct trace *t, uint32_t around, int64_t ns)
 	return true;
 }
 
+/* As what runs in a control op. */
+static bool is_counted(const struct trace *t, const struct trace_event *around, const struct trace_event *ev)
+{
+	return hlo_at(t, around)->control && hlo_at(t, around)->module == hlo_at(t, ev)->module;
+}
+
+struct control {
+	uint32_t event;
+	int64_t covered_ns; /* up to here what runs in it is counted */
+};
+
+/* The events of one device, in order: what runs in a control op, on any thread, is its inside, each moment once. */
+static bool fill_controls(struct trace *t, const uint32_t *index, size_t n)
+{
+	struct control open[CONTROLS_MAX];
+	size_t n_open = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct trace_event *ev = &t->events.v[index[i]];
+		size_t kept = 0;
+
+		for (size_t k = 0; k < n_open; k++) {
+			const struct trace_event *around = &t->events.v[open[k].event];
+			int64_t from_ns = ev->start_ns > open[k].covered_ns ? ev->start_ns : open[k].covered_ns;
+
+			if (event_end_ns(around) <= ev->start_ns)
+				continue;
+			if (hlo_at(t, around)->module == hlo_at(t, ev)->module && is_inside(ev, around)) {
+				ev->ext |= INSIDE;
+				if (event_end_ns(ev) > from_ns) {
+					if (!note_inside(t, open[k].event, event_end_ns(ev) - from_ns))
+						return false;
+					open[k].covered_ns = event_end_ns(ev);
+				}
+			}
+			open[kept++] = open[k];
+		}
+		n_open = kept;
+		if (hlo_at(t, ev)->control && n_open < CONTROLS_MAX)
+			open[n_open++] = (struct control){ index[i], ev->start_ns };
+	}
+	return true;
+}
+
 /* The events of one thread, in order. */
 static bool nest(struct trace *t, const uint32_t *index, size_t n, struct event_stack *open)
 {
 	const struct trace_event *v = t->events.v;
-	struct hlo *hlos = t->xla->hlos.v;
 
 	open->n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -521,9 +589,10 @@ static bool nest(struct trace *t, const uint32_t *index, size_t n, struct event_
 		while (open->n > 0 && !is_inside(ev, &v[open->v[open->n - 1]]))
 			open->n--;
 		top = open->n > 0 ? &open->v[open->n - 1] : NULL;
-		if (top != NULL && !note_inside(t, *top, ev->dur_ns))
+		if (top != NULL && !is_counted(t, &v[*top], ev) && !note_inside(t, *top, ev->dur_ns))
 			return false;
-		hlos[ev->ext].outer += top == NULL || hlos[v[*top].ext].module != hlos[ev->ext].module;
+		hlo_at(t, ev)->outer += !(ev->ext & INSIDE) &&
+					(top == NULL || hlo_at(t, &v[*top])->module != hlo_at(t, ev)->module);
 		top = vec_push(open);
 		if (top == NULL)
 			return false;
@@ -547,7 +616,7 @@ static void sum_modules(struct trace *t)
 
 		if (ev->cat != CAT_HLO)
 			continue;
-		m = &x->modules.v[x->hlos.v[ev->ext].module];
+		m = &x->modules.v[hlo_at(t, ev)->module];
 		m->device_ns = ns_add(m->device_ns, ev->dur_ns - xla_inside_ns(t, ev));
 		ev->ext = 0;
 	}
@@ -557,8 +626,14 @@ static int nest_all(struct trace *t, struct err *e)
 {
 	struct event_stack open = { .cap = t->events.n + 1 };
 	struct order o = { 0 };
-	int rc = order_make(&o, t, hlo_thread, NULL, intern_count(&t->threads), ORDER_OUTER_FIRST, e);
+	int rc = order_make(&o, t, hlo_device, NULL, intern_count(&t->pids), ORDER_OUTER_FIRST, e);
 
+	for (size_t g = 0; rc == OK && g < o.groups; g++)
+		if (!fill_controls(t, o.index + o.start[g], o.start[g + 1] - o.start[g]))
+			rc = err_set(e, E_NOMEM, "no memory to nest %zu HLO events", o.n);
+	order_fini(&o);
+	if (rc == OK)
+		rc = order_make(&o, t, hlo_thread, NULL, intern_count(&t->threads), ORDER_OUTER_FIRST, e);
 	for (size_t g = 0; rc == OK && g < o.groups; g++)
 		if (!nest(t, o.index + o.start[g], o.start[g + 1] - o.start[g], &open))
 			rc = err_set(e, E_NOMEM, "no memory to nest %zu HLO events", o.n);

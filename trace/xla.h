@@ -25,8 +25,9 @@
  *		device_total_ns	of its HLO events
  *		self times	0: its ops have rows of their own (kind hlo), summed over modules
  *
- * HLO events stand in each other: that of a loop or a call is around those of its body, on the same thread. Its total is all its
- * time, its self time (and so what a module and the device took) only what is in none of those.
+ * HLO events stand in each other: that of a loop, a call or a choice is around those of its body, on its own thread or on others;
+ * any other one around those on its thread. Its total is all its time, its self time (and so what a module and the device
+ * took) only while none of those runs.
  *
  * JSON does not say program_id: programs of one name are one module there, and its identity that of all their ops. Windows
  * are compared best with windows of the same kind of file.

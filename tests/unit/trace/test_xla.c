@@ -139,13 +139,34 @@ START_TEST(other_threads_and_other_modules_are_inside_nothing)
 {
 	struct xla_event ev = hlo("Graph.1", 2, "dot.7", 10, 5);
 
-	add(hlo("Graph.1", 2, "while.1", 0, 50));
-	ev.thread = STR("3");
-	for (int i = 0; i < 3; i++)
-		add(ev);
-	add(hlo("Other.1", 3, "x", 20, 5));
-	expect("dot.7 1 0 3 0 0 5 15\nwhile.1 1 0 1 0 0 45 50\nx 1 0 1 0 0 5 5\nmodule Graph.1 1 50\nmodule Other.1 1 5\n"
-	       "hlo Graph.1 dot.7 3 15\nhlo Graph.1 while.1 1 50\nhlo Other.1 x 1 5\n");
+	add(hlo("Graph.1", 2, "fusion.1", 0, 50));
+	ev.thread = STR("3"); /* it runs beside the fusion */
+	add(ev);
+	ev = hlo("Other.1", 3, "while.1", 0, 50);
+	ev.thread = STR("4");
+	add(ev);
+	expect("dot.7 1 0 1 0 0 5 5\nfusion.1 1 0 1 0 0 50 50\nwhile.1 1 0 1 0 0 50 50\nmodule Graph.1 1 55\nmodule Other.1 1 50\n"
+	       "hlo Graph.1 dot.7 1 5\nhlo Graph.1 fusion.1 1 50\nhlo Other.1 while.1 1 50\n");
+}
+END_TEST
+
+/* XLA's CPU client runs the body of a loop on many threads while that of the loop waits. */
+START_TEST(the_body_of_a_loop_may_run_on_other_threads)
+{
+	static const char *const threads[] = { "2", "3", "4" };
+
+	for (int64_t i = 0; i < 2; i++) {
+		add(hlo("Graph.1", 2, "while.1", i * 100, 90));
+		for (int64_t k = 0; k < 6; k++) {
+			struct xla_event ev = hlo("Graph.1", 2, "dot.7", i * 100 + k * 10, 15); /* they overlap */
+
+			ev.thread = str_of(threads[k % 3]);
+			add(ev);
+		}
+		add(hlo("Graph.1", 2, "copy.2", i * 100 + 91, 5));
+	}
+	expect("copy.2 1 0 2 0 0 10 10\ndot.7 1 0 12 0 0 180 180\nwhile.1 1 0 2 0 0 50 180\nmodule Graph.1 2 240\n"
+	       "hlo Graph.1 copy.2 2 10\nhlo Graph.1 dot.7 12 180\nhlo Graph.1 while.1 2 180\n");
 }
 END_TEST
 
@@ -449,6 +470,7 @@ Suite *suite_xla(void)
 	tcase_add_test(t, a_base_name_has_no_numbers_of_copies);
 	tcase_add_test(t, executions_are_distinct_runs_or_the_largest_count_of_an_op);
 	tcase_add_test(t, what_is_inside_an_hlo_event_counts_once);
+	tcase_add_test(t, the_body_of_a_loop_may_run_on_other_threads);
 	tcase_add_test(t, other_threads_and_other_modules_are_inside_nothing);
 	tcase_add_test(t, programs_of_one_name_are_modules_of_their_own_and_rows_together);
 	tcase_add_test(t, frames_and_twins_are_no_rows);
