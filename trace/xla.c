@@ -610,6 +610,8 @@ static void sum_modules(struct trace *t)
 		struct xla_module *m = &x->modules.v[h->module];
 
 		m->most = h->outer > m->most ? h->outer : m->most;
+		if (h->control && h->outer > 0 && (m->fewest == 0 || h->outer < m->fewest))
+			m->fewest = h->outer;
 	}
 	vec_each(ev, &t->events) {
 		struct xla_module *m;
@@ -674,7 +676,7 @@ static void count_executions(struct xla *x)
 			x->modules.v[x->runs.v[i].module].executions++;
 	vec_each(m, &x->modules)
 		if (!m->has_runs)
-			m->executions = m->most;
+			m->executions = m->fewest > 0 ? m->fewest : m->most;
 	vec_fini(&x->runs);
 }
 

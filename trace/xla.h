@@ -21,7 +21,8 @@
  *
  *	hlo_module jit_step {0123456789abcdef}	name for people, normalised; then the identity
  *		calls		executions: distinct run_ids, or where there are none the largest count of any of its ops that
- *				stands in no other one: the body of a loop runs many times in one execution
+ *				stands in no other one: the body of a loop runs many times in one execution. Of a module with
+ *				loops, calls or choices the smallest count of those
  *		device_total_ns	of its HLO events
  *		self times	0: its ops have rows of their own (kind hlo), summed over modules
  *
@@ -81,7 +82,7 @@ struct xla_module {
 	int64_t device_ns;
 	uint64_t identity;
 	/* while reading */
-	uint64_t most, last_run;
+	uint64_t most, fewest, last_run; /* calls of an op; fewest: of a loop, call or choice */
 	bool has_runs;
 };
 size_t xla_modules(const struct trace *t); /* 0 where it is no XLA trace; of one without executions, all ops are others' */

@@ -135,6 +135,19 @@ START_TEST(what_is_inside_an_hlo_event_counts_once)
 }
 END_TEST
 
+/* In older versions the event of a loop ends when its body is on its way. */
+START_TEST(a_loop_runs_once_an_execution_however_long_its_event)
+{
+	for (int64_t i = 0; i < 2; i++) {
+		add(hlo("Graph.1", 2, "while.1", i * 100, 5));
+		for (int64_t k = 0; k < 6; k++)
+			add(hlo("Graph.1", 2, "dot.7", i * 100 + 10 + k * 10, 8));
+	}
+	expect("dot.7 1 0 12 0 0 96 96\nwhile.1 1 0 2 0 0 10 10\nmodule Graph.1 2 106\n"
+	       "hlo Graph.1 dot.7 12 96\nhlo Graph.1 while.1 2 10\n");
+}
+END_TEST
+
 START_TEST(other_threads_and_other_modules_are_inside_nothing)
 {
 	struct xla_event ev = hlo("Graph.1", 2, "dot.7", 10, 5);
@@ -471,6 +484,7 @@ Suite *suite_xla(void)
 	tcase_add_test(t, executions_are_distinct_runs_or_the_largest_count_of_an_op);
 	tcase_add_test(t, what_is_inside_an_hlo_event_counts_once);
 	tcase_add_test(t, the_body_of_a_loop_may_run_on_other_threads);
+	tcase_add_test(t, a_loop_runs_once_an_execution_however_long_its_event);
 	tcase_add_test(t, other_threads_and_other_modules_are_inside_nothing);
 	tcase_add_test(t, programs_of_one_name_are_modules_of_their_own_and_rows_together);
 	tcase_add_test(t, frames_and_twins_are_no_rows);
