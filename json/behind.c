@@ -70,7 +70,7 @@ static void pass_word(struct look *k)
 		k->i++;
 }
 
-/* Over a string up to its last quote. In other objects it may hold raw ones, too: its last is one that a comma, colon or
+/* Over a string up to its last quote. In another object it may hold raw ones, too: its last is one that a comma, colon or
  * bracket follows. */
 static void pass_string(struct look *k)
 {
@@ -79,7 +79,7 @@ static void pass_string(struct look *k)
 
 		k->i++;
 		find_quote(k);
-		if (!k->beyond || at_end(k))
+		if (at_end(k) || (!k->beyond && k->depth == k->b->depth))
 			return;
 		behind = *k;
 		behind.i++;
