@@ -419,7 +419,7 @@ static int64_t choose_time_step(const struct drawing *d)
 	double per_column = (double)(d->to_ns - d->from_ns) / d->data_columns;
 
 	for (size_t i = 0; i < COUNT(steps); i++)
-		if ((double)steps[i] >= per_column * TIME_LABEL)
+		if ((double)steps[i] >= per_column * (double)TIME_LABEL)
 			return steps[i];
 	return steps[COUNT(steps) - 1];
 }

@@ -48,7 +48,7 @@ static void put_part(struct parts *p, const char *fmt, ...)
 static void put_share(struct parts *p, double share)
 {
 	static const char full[] = "====================";
-	int n = (int)(share * BAR);
+	int n = (int)(share * (double)BAR);
 
 	if (p->room >= BAR + 9) /* with the share behind it */
 		put_part(p, "[%.*s%*s]", n, full, BAR - n, "");

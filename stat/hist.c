@@ -104,17 +104,17 @@ bool hist_index_valid(int64_t index)
 
 double hist_lower(int32_t index)
 {
-	return exp2((double)index / SUBS);
+	return exp2((double)index / (double)SUBS);
 }
 
 double hist_upper(int32_t index)
 {
-	return exp2(((double)index + 1) / SUBS);
+	return exp2(((double)index + 1) / (double)SUBS);
 }
 
 double hist_middle(int32_t index)
 {
-	return exp2(((double)index + 0.5) / SUBS);
+	return exp2(((double)index + 0.5) / (double)SUBS);
 }
 
 void hist_init(struct hist *h)

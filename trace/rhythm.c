@@ -94,7 +94,7 @@ static uint64_t rounds_by_gap(const int64_t *start_ns, size_t n, const int64_t *
 
 		if (!is_far_above(gap[i], gap[i - 1]) || is_far_above(gap[n - 2], gap[i]))
 			continue;
-		if (10 * sum_of(gap + i, n - 1 - i) < MANY_OF_TEN * sum_of(gap, n - 1))
+		if (10 * sum_of(gap + i, n - 1 - i) < (double)MANY_OF_TEN * sum_of(gap, n - 1))
 			continue;
 		rounds = equal_rounds(start_ns, n, gap[i]);
 		*part_ns = gap[i];
