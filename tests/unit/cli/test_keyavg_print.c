@@ -109,7 +109,7 @@ START_TEST(on_a_screen_rows_that_are_left_out_are_told)
 	ck_assert_ptr_nonnull(strstr(buf_view(&out).p, "\n(1 more row: --limit)\n"));
 	buf_reset(&out);
 	keyavg_print_table(&table, 1, "NEURON", 0, &out); /* in a pipe it is PyTorch's table, and nothing else */
-	ck_assert_ptr_null(strstr(buf_view(&out).p, "more rows"));
+	ck_assert_ptr_null(strstr(buf_view(&out).p, "more row"));
 }
 END_TEST
 
