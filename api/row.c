@@ -59,7 +59,7 @@ int64_t row_own_time_ns(const struct op_summary *op, bool has_device)
 		return 0;
 	if (!has_device)
 		return op->cpu_self_ns;
-	return op_kind_on_device(op->kind) ? op->orphan_ns : op->device_self_ns;
+	return op_is_device(op) ? op->orphan_ns : op->device_self_ns;
 }
 
 bool row_kind_is_extra(enum op_kind kind)

@@ -254,7 +254,7 @@ static void take_rows(const struct window *of, enum track track, struct keyavg_t
 	kt->n = 0;
 	for (size_t i = 0; i < of->n_ops; i++) {
 		const struct op_summary *op = &of->ops[i];
-		struct keyavg_row row = { .name = op->name, .is_device = op_kind_on_device(op->kind), .count = op->calls,
+		struct keyavg_row row = { .name = op->name, .is_device = op_is_device(op), .count = op->calls,
 			.self_cpu_ns = op->cpu_self_ns, .cpu_total_ns = op->cpu_total_ns,
 			.self_device_ns = op->device_self_ns, .device_total_ns = op->device_total_ns };
 

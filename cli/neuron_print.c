@@ -20,7 +20,7 @@ static void add_row(struct keyavg_table *out, const struct op_summary *op, struc
 {
 	struct keyavg_row *r = &out->v[out->n++];
 
-	*r = (struct keyavg_row){ .name = op->name, .is_device = op_kind_on_device(op->kind),
+	*r = (struct keyavg_row){ .name = op->name, .is_device = op_is_device(op),
 		.is_user_annotation = op->kind == OP_ANNOTATION, .count = op->calls, .self_cpu_ns = op->cpu_self_ns,
 		.cpu_total_ns = op->cpu_total_ns, .self_device_ns = op->device_self_ns,
 		.device_total_ns = op->device_total_ns };

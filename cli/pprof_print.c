@@ -126,7 +126,7 @@ void pprof_print_window(struct pprof_print *p, const struct window *w, struct st
 	begin(p, file, several);
 	for (size_t i = 0; i < w->n_ops; i++) {
 		const struct op_summary *op = &w->ops[i];
-		bool device = op_kind_on_device(op->kind);
+		bool device = op_is_device(op);
 		const int64_t values[VALUES] = { (int64_t)op->calls, op->cpu_self_ns, device ? op->device_self_ns : 0 };
 
 		if (!is_sum(op->kind, kernels))

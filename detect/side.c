@@ -146,12 +146,6 @@ static struct side_cell *cell_of(struct side *s, struct side_op *op)
 
 /* ---- one row */
 
-/* Collectives can be either; those of the host have host time. */
-static bool is_device_row(const struct op_summary *row)
-{
-	return op_kind_on_device(row->kind) || (row->kind == OP_COLLECTIVE && row->cpu_total_ns == 0);
-}
-
 static void add_singles(struct side_op *op, const struct op_summary *row)
 {
 	if (row->basis != OP_BASIS_NONE && !hist_empty(&row->hist))
@@ -208,7 +202,7 @@ static int add_row(struct side *s, const struct op_summary *row, bool has_device
 	cell = cell_of(s, op);
 	if (cell == NULL)
 		return full(e);
-	if (is_device_row(row))
+	if (op_is_device(row))
 		add_device_row(op, cell, row);
 	else
 		add_host_row(op, cell, row, has_device);

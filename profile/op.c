@@ -56,6 +56,11 @@ bool op_kind_on_device(enum op_kind kind)
 	return false;
 }
 
+bool op_is_device(const struct op_summary *op)
+{
+	return op_kind_on_device(op->kind) || (op->kind == OP_COLLECTIVE && op->cpu_total_ns == 0);
+}
+
 static void merge_single_times(struct op_summary *into, const struct op_summary *from)
 {
 	if (from->basis == OP_BASIS_NONE || into->basis != from->basis)

@@ -31,7 +31,8 @@ enum op_kind {
 const char *op_kind_name(enum op_kind kind); /* "cpu_op" */
 int op_kind_parse(struct str word, enum op_kind *out) MUST_USE; /* E_FORMAT */
 
-/* Kinds that are device events themselves; their time stands in the rows of the ops that launched them, too. */
+/* Kinds that are always device events themselves; their time stands in the rows of the ops that launched them, too.
+ * Collectives are of either side: op_is_device. */
 bool op_kind_on_device(enum op_kind kind);
 
 /* Which time min, max and hist are of. */
@@ -56,6 +57,9 @@ struct op_summary {
  * of two sorts would mix: into keeps its own basis and hist, sums are added. An empty into (calls 0) takes from's basis. */
 void op_summary_merge(struct op_summary *into, const struct op_summary *from);
 void op_summary_fini(struct op_summary *s); /* frees the histogram */
+
+/* Whether it is of device events: of a kind that is, or a collective without time on the host. */
+bool op_is_device(const struct op_summary *op);
 
 /* By kind, then name bytewise. */
 int op_summary_cmp(const struct op_summary *a, const struct op_summary *b);

@@ -13,5 +13,6 @@ tests_unit_api_test_api_SOURCES = \
 	tests/unit/api/test_ingest.c \
 	tests/unit/api/test_lease_table.c \
 	tests/unit/api/test_openapi.c \
-	tests/unit/api/test_param.c
+	tests/unit/api/test_param.c \
+	tests/unit/api/test_row.c
 tests_unit_api_test_api_LDADD = $(LINK_API)

@@ -66,6 +66,16 @@ START_TEST(hlo_ops_count_where_there_is_nothing_finer)
 }
 END_TEST
 
+START_TEST(collectives_of_the_device_count)
+{
+	struct op_summary ops[] = {
+		{ .kind = OP_COLLECTIVE, .name = STR("cc_op"), .calls = 7, .device_self_ns = 100, .device_total_ns = 100 },
+	};
+
+	ck_assert(has(told(ops, COUNT(ops)), "2{7 0 100 }"));
+}
+END_TEST
+
 START_TEST(time_of_the_host_counts_whatever_the_op_is_for)
 {
 	struct op_summary ops[] = {
@@ -87,6 +97,7 @@ Suite *suite_pprof_print(void)
 	tcase_add_checked_fixture(tc, up, down);
 	tcase_add_test(tc, each_nanosecond_of_a_device_profile_counts_once);
 	tcase_add_test(tc, hlo_ops_count_where_there_is_nothing_finer);
+	tcase_add_test(tc, collectives_of_the_device_count);
 	tcase_add_test(tc, time_of_the_host_counts_whatever_the_op_is_for);
 	suite_add_tcase(s, tc);
 	return s;

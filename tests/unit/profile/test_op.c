@@ -29,6 +29,15 @@ START_TEST(device_kinds_are_the_work_of_a_device)
 }
 END_TEST
 
+START_TEST(a_collective_is_of_the_side_that_has_its_time)
+{
+	ck_assert(op_is_device(&(struct op_summary){ .kind = OP_COLLECTIVE, .device_self_ns = 5, .device_total_ns = 5 }));
+	ck_assert(!op_is_device(&(struct op_summary){ .kind = OP_COLLECTIVE, .cpu_total_ns = 1, .device_total_ns = 5 }));
+	ck_assert(op_is_device(&(struct op_summary){ .kind = OP_MEMCPY, .cpu_total_ns = 1 }));
+	ck_assert(!op_is_device(&(struct op_summary){ .kind = OP_ANNOTATION, .device_total_ns = 5 }));
+}
+END_TEST
+
 START_TEST(merging_adds_sums_and_widens_extremes)
 {
 	struct op_summary a = { .calls = 2,
@@ -135,6 +144,7 @@ Suite *suite_op(void)
 
 	tcase_add_test(tc, every_kind_is_found_by_its_name);
 	tcase_add_test(tc, device_kinds_are_the_work_of_a_device);
+	tcase_add_test(tc, a_collective_is_of_the_side_that_has_its_time);
 	tcase_add_test(tc, merging_adds_sums_and_widens_extremes);
 	tcase_add_test(tc, times_of_another_basis_do_not_mix_in);
 	tcase_add_test(tc, an_empty_summary_takes_over_the_basis);

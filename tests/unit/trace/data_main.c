@@ -186,12 +186,6 @@ static struct work work_of(const char *path, struct err *e)
 	return work;
 }
 
-/* Collectives are device events and annotations of the host; only these have host time. */
-static bool is_device_row(const struct op_summary *op)
-{
-	return op_kind_on_device(op->kind) || (op->kind == OP_COLLECTIVE && op->cpu_total_ns == 0);
-}
-
 /* Ranges and synchronisation have no row of their own, but are part of the time of the ops they are linked to. */
 static bool window_adds_up(const char *path, char *why, size_t cap)
 {
@@ -207,7 +201,7 @@ static bool window_adds_up(const char *path, char *why, size_t cap)
 	arena_init(&a, 64 << 20);
 	rc = window_from_file(&a, path, &origin, &limits, &w, &report, &e);
 	for (size_t i = 0; rc == OK && i < w.n_ops; i++)
-		ns += is_device_row(&w.ops[i]) ? w.ops[i].orphan_ns : w.ops[i].device_self_ns;
+		ns += op_is_device(&w.ops[i]) ? w.ops[i].orphan_ns : w.ops[i].device_self_ns;
 	if (rc < 0)
 		text_fmt(why, cap, "%s", e.text);
 	else if (ns < work.executed_ns || ns > work.all_ns)

@@ -110,9 +110,8 @@ START_TEST(device_time_is_counted_once)
 	fold();
 	for (size_t i = 0; i < w.n_ops; i++) {
 		const struct op_summary *op = &w.ops[i];
-		bool device = op_kind_on_device(op->kind) || (op->kind == OP_COLLECTIVE && op->cpu_total_ns == 0);
 
-		sum += device ? op->orphan_ns : op->device_self_ns;
+		sum += op_is_device(op) ? op->orphan_ns : op->device_self_ns;
 	}
 	ck_assert_int_eq(sum, 157000);
 }
