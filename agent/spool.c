@@ -25,7 +25,7 @@ static const char segment_magic[] = "TSSPOOL1", record_magic[] = "TSr1", positio
 struct segment {
 	uint64_t number;
 	uint64_t size; /* of what is good in it: appends go here */
-	bool closed;   /* a write failed and could not be undone */
+	bool closed;   /* nothing more is written to it: a write that failed could not be undone, or it cannot be read */
 };
 
 VEC(segments, struct segment);
@@ -74,6 +74,13 @@ static struct spool_place end_of(const struct spool *sp)
 			   : (struct spool_place){ seg->number, seg->size };
 }
 
+/* Of the file itself: no later try opens it, as one may where descriptors, memory or rights are missing. */
+static bool is_damage(int sys)
+{
+	return sys == EIO || sys == EUCLEAN || sys == ELOOP || sys == EISDIR || sys == ENXIO;
+}
+
+/* E_CORRUPT where it will never open. */
 static int open_segment(const struct spool *sp, uint64_t number, int flags, struct err *e)
 {
 	char path[PATH_MAX];
@@ -81,7 +88,11 @@ static int open_segment(const struct spool *sp, uint64_t number, int flags, stru
 
 	segment_path(sp, number, path);
 	fd = open(path, flags | O_CLOEXEC, 0600);
-	return fd < 0 ? err_sys(e, "%s", path) : fd;
+	if (fd >= 0)
+		return fd;
+	if (is_damage(errno))
+		return err_set(e, E_CORRUPT, "%s: %s", path, strerror(errno));
+	return err_sys(e, "%s", path);
 }
 
 /* ---- records */
@@ -258,6 +269,15 @@ static int cut_segment(struct spool *sp, struct segment *seg, int fd, uint64_t g
 	return ftruncate(fd, (off_t)good) < 0 ? err_sys(e, "segment %016" PRIx64 ": cut", seg->number) : OK;
 }
 
+/* Nothing is known of what is in it; its number stays taken. */
+static int give_up_segment(struct spool *sp, struct segment *seg)
+{
+	sp->state.damaged++;
+	seg->size = SEGMENT_HEAD;
+	seg->closed = true;
+	return OK;
+}
+
 /* Counts what waits in a segment and finds its good end. Records vouch for themselves, so a damaged head costs nothing.
  * The last segment's torn end is cut off, unless it is the disk that does not give it: then nothing comes to stand behind it. */
 static int take_segment(struct spool *sp, struct segment *seg, bool last, struct buf *body, struct err *e)
@@ -268,7 +288,7 @@ static int take_segment(struct spool *sp, struct segment *seg, bool last, struct
 	struct stat st;
 
 	if (fd < 0)
-		return fd;
+		return fd == E_CORRUPT ? give_up_segment(sp, seg) : fd;
 	if (fstat(fd, &st) < 0)
 		rc = err_sys(e, "segment %016" PRIx64, seg->number);
 	seg->size = r.size = rc < 0 ? 0 : (uint64_t)st.st_size;
@@ -370,16 +390,17 @@ struct spool_place spool_first(const struct spool *sp)
 	return sp->first;
 }
 
-/* The next good record of one segment. E_NOT_FOUND: none any more; one that somebody removed is damage, too. */
+/* The next good record of one segment. E_NOT_FOUND: none any more; one that somebody removed, or that never opens, is damage, too. */
 static int read_segment(struct spool *sp, const struct segment *seg, struct spool_place *at, struct buf *body, uint64_t *damaged,
 	struct err *e)
 {
 	struct reader r = { .fd = open_segment(sp, seg->number, O_RDONLY, e), .size = seg->size, .body = body };
+	bool gone = r.fd == E_NOT_FOUND || r.fd == E_CORRUPT;
 	uint64_t n;
 
 	if (r.fd < 0) {
-		*damaged += r.fd == E_NOT_FOUND && at->offset < seg->size;
-		return r.fd;
+		*damaged += gone && at->offset < seg->size;
+		return gone ? E_NOT_FOUND : r.fd;
 	}
 	n = next_record(&r, &at->offset);
 	close(r.fd);
@@ -622,6 +643,11 @@ int spool_append(struct spool *sp, struct str body, struct err *e)
 		while (rc == E_FULL && free_space(sp, &scratch));
 	buf_fini(&scratch);
 	return rc < 0 ? err_add(e, "spool") : OK;
+}
+
+bool spool_can_hold(const struct spool *sp, size_t records, uint64_t bytes)
+{
+	return bytes + records * RECORD_HEAD <= sp->settings.cap_bytes;
 }
 
 const struct spool_state *spool_state(const struct spool *sp)

@@ -65,10 +65,14 @@ void spool_close(struct spool *sp);
  * and no old segment can go, else what keeps the oldest records from being read and dropped now. */
 int spool_append(struct spool *sp, struct str body, struct err *e) MUST_USE;
 
+/* Would so many records, with so many bytes in their bodies together, fit if nothing else waited? */
+bool spool_can_hold(const struct spool *sp, size_t records, uint64_t bytes);
+
 struct spool_place spool_first(const struct spool *sp); /* of what waits */
 struct spool_place spool_end(const struct spool *sp);	/* behind all of it */
 /* The record at *at, or the next good one behind it, replaces body's content; *at moves behind it. E_NOT_FOUND when
- * there is none; E_SYS, E_NOMEM when it cannot be told now (no descriptor left, no memory). */
+ * there is none; E_SYS, E_DENIED, E_NOMEM when it cannot be told now (no descriptor left, no right, no memory). A segment
+ * that no later try opens either is damage as any other. */
 int spool_read(struct spool *sp, struct spool_place *at, struct buf *body, struct err *e) MUST_USE;
 
 /* Everything before the place, which spool_read gave, is done with. A place that is behind the first one already

@@ -488,6 +488,40 @@ START_TEST(a_segment_that_somebody_removed_costs_its_own_records_alone)
 }
 END_TEST
 
+/* A link to itself, which not even root can open. */
+static void put_loop(const char *name)
+{
+	ck_assert_int_eq(unlink(folder_path(name)), 0);
+	ck_assert_int_eq(symlink(strrchr(name, '/') + 1, folder_path(name)), 0);
+}
+
+START_TEST(a_segment_that_never_opens_costs_its_own_records_alone)
+{
+	struct spool_place at;
+	unsigned left = 0;
+
+	settings.segment_bytes = 500;
+	open_it();
+	append(0, 30);
+	put_loop("spool/0000000000000002.seg");
+	for (int opened = 0; opened < 2; opened++, open_it()) {
+		left = 0;
+		at = spool_first(sp);
+		while (spool_read(sp, &at, &body, &e) == OK)
+			left++;
+		ck_assert_int_eq(e.code, E_NOT_FOUND);
+		ck_assert_uint_gt(left, 15);
+		ck_assert_uint_lt(left, 30);
+		ck_assert_uint_eq(spool_state(sp)->damaged, 1);
+		ck_assert(str_eq(buf_view(&body), record(29)));
+	}
+	spool_forget(sp, at);
+	assert_waiting(30, 30);
+	append(30, 40);
+	assert_waiting(30, 40);
+}
+END_TEST
+
 START_TEST(a_second_process_is_kept_out)
 {
 	struct spool *other = NULL;
@@ -598,6 +632,7 @@ Suite *suite_spool(void)
 	tcase_add_test(tc, a_full_disk_drops_the_oldest_and_takes_the_new_one);
 	tcase_add_test(tc, without_a_descriptor_nothing_counts_as_read_forgotten_or_dropped);
 	tcase_add_test(tc, a_segment_that_somebody_removed_costs_its_own_records_alone);
+	tcase_add_test(tc, a_segment_that_never_opens_costs_its_own_records_alone);
 	tcase_add_test(tc, a_full_disk_takes_nothing_from_the_segment_at_hand);
 	tcase_add_test(tc, a_second_process_is_kept_out);
 	tcase_add_test(tc, nothing_that_was_acknowledged_is_lost_by_kill);
