@@ -20,6 +20,7 @@ struct outbox {
 	int64_t spool_bytes, batch_bytes, quarantine_batches;
 	size_t parts_max; /* windows in a batch: halved when one is refused, doubled after some that were not */
 	unsigned parts_good;
+	unsigned tries, unread; /* tries: 0: for ever; unread: so often in a row it could not be read */
 	uint64_t dropped_said;
 	struct outbox_counts counts;
 };
@@ -71,6 +72,7 @@ int outbox_ship(struct outbox *o, const struct ship_settings *s, int64_t batch_b
 	outbox_hold(o);
 	o->batch_bytes = batch_bytes;
 	o->quarantine_batches = quarantine_batches;
+	o->tries = s->tries;
 	return ship_start(&o->ship, s, e);
 }
 
@@ -85,6 +87,11 @@ static void say_dropped(struct outbox *o)
 	log_error("spool.dropped", "windows=%" PRIu64 " total=%" PRIu64 " reason=full max=%" PRId64,
 		dropped - o->dropped_said, dropped, o->spool_bytes);
 	o->dropped_said = dropped;
+}
+
+bool outbox_can_hold(const struct outbox *o, size_t windows, uint64_t bytes)
+{
+	return spool_can_hold(o->spool, windows, bytes);
 }
 
 int outbox_put(struct outbox *o, struct str batch, struct err *e)
@@ -117,6 +124,18 @@ static int fill_shipment(const struct outbox *o, struct shipment *s, struct err 
 	return s->n_parts > 0 ? OK : rc;
 }
 
+/* Damaged to the last byte, or what cannot be read now: that is tried at the next call, as often as sending is. */
+static void take_unread(struct outbox *o, int rc, const struct err *e)
+{
+	if (rc == E_NOT_FOUND) {
+		spool_forget(o->spool, spool_end(o->spool));
+		return;
+	}
+	o->gave_up = o->tries > 0 && ++o->unread >= o->tries;
+	log_error("spool.unread", "windows=%" PRIu64 " err=\"%s\" action=\"%s\"", spool_state(o->spool)->records, e->text,
+		o->gave_up ? "given up" : "tried again");
+}
+
 void outbox_send(struct outbox *o)
 {
 	struct err e = { 0 };
@@ -129,13 +148,10 @@ void outbox_send(struct outbox *o)
 	rc = fill_shipment(o, s, &e);
 	if (rc < 0) {
 		shipment_free(s);
-		if (rc == E_NOT_FOUND)
-			spool_forget(o->spool, spool_end(o->spool)); /* damaged to the last byte */
-		else
-			log_error("spool.unread", "windows=%" PRIu64 " err=\"%s\" action=\"tried again\"",
-				spool_state(o->spool)->records, e.text);
+		take_unread(o, rc, &e);
 		return;
 	}
+	o->unread = 0;
 	ship_give(o->ship, &s);
 	o->out = true;
 }

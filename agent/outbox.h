@@ -35,6 +35,8 @@ int outbox_ship(struct outbox *o, const struct ship_settings *s, int64_t batch_b
 	struct err *e) MUST_USE;
 void outbox_hold(struct outbox *o); /* sends no more until outbox_ship */
 
+/* Can all of an archive's windows wait at once? Else the last ones would push out the first. */
+bool outbox_can_hold(const struct outbox *o, size_t windows, uint64_t bytes);
 int outbox_put(struct outbox *o, struct str batch, struct err *e) MUST_USE; /* as spool_append */
 
 int outbox_fd(const struct outbox *o); /* readable: call outbox_take */

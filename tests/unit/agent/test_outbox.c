@@ -29,10 +29,10 @@ static void teardown(void)
 	folder_remove();
 }
 
-static void begin(void)
+static void begin(unsigned tries)
 {
 	const struct ship_settings s = { .server = "http://daemon:8940", .token_file = "", .ca_file = "", .timeout_ns = NS_PER_S,
-		.retry_first_ns = NS_PER_S, .retry_max_ns = NS_PER_MIN };
+		.retry_first_ns = NS_PER_S, .retry_max_ns = NS_PER_MIN, .tries = tries };
 
 	ck_assert_msg(outbox_ship(ob, &s, 1 << 20, 10, &e) == OK, "%s", e.text);
 }
@@ -65,7 +65,7 @@ static void send_all(void)
 
 START_TEST(what_was_put_in_goes_out_and_is_counted)
 {
-	begin();
+	begin(0);
 	put('a');
 	put('b');
 	send_all();
@@ -74,30 +74,53 @@ START_TEST(what_was_put_in_goes_out_and_is_counted)
 }
 END_TEST
 
-/* A process that has no descriptor left cannot read its spool: that is no damage. */
-START_TEST(windows_that_cannot_be_read_now_are_not_forgotten)
+static void send_without_descriptors(int times)
 {
 	struct rlimit all, none;
 
-	begin();
-	put('a');
-	put('b');
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
 	none = (struct rlimit){ 0, all.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < times; i++)
 		outbox_send(ob);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+}
+
+/* A process that has no descriptor left cannot read its spool: that is no damage. */
+START_TEST(windows_that_cannot_be_read_now_are_not_forgotten)
+{
+	begin(0);
+	put('a');
+	put('b');
+	send_without_descriptors(3);
 	ck_assert_uint_eq(outbox_state(ob)->records, 2);
 	ck_assert_uint_eq(fake_http.n_asks, 0);
+	ck_assert(!outbox_gave_up(ob));
 	send_all();
 	ck_assert_uint_eq(outbox_counts(ob)->shipped, 2);
 }
 END_TEST
 
+START_TEST(where_tries_are_limited_those_of_reading_are)
+{
+	begin(3);
+	put('a');
+	send_without_descriptors(2);
+	ck_assert(!outbox_gave_up(ob));
+	send_all();
+	ck_assert_uint_eq(outbox_counts(ob)->shipped, 1);
+	put('b');
+	send_without_descriptors(2); /* it was read in between: counted anew */
+	ck_assert(!outbox_gave_up(ob));
+	send_without_descriptors(1);
+	ck_assert(outbox_gave_up(ob));
+	ck_assert_uint_eq(outbox_state(ob)->records, 1);
+}
+END_TEST
+
 START_TEST(a_bad_window_does_not_take_the_others_with_it)
 {
-	begin();
+	begin(0);
 	fake_http.never_first_byte = 'x';
 	for (int i = 0; i < 10; i++)
 		put(i == 6 ? 'x' : 'a');
@@ -117,6 +140,7 @@ Suite *suite_outbox(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, what_was_put_in_goes_out_and_is_counted);
 	tcase_add_test(tc, windows_that_cannot_be_read_now_are_not_forgotten);
+	tcase_add_test(tc, where_tries_are_limited_those_of_reading_are);
 	tcase_add_test(tc, a_bad_window_does_not_take_the_others_with_it);
 	suite_add_tcase(s, tc);
 	return s;
