@@ -573,6 +573,18 @@ static void end_job(struct agent *a, struct job *j, int64_t now_ns)
 	drop_job(a, j);
 }
 
+static int check_room(const struct agent *a, struct job *j)
+{
+	uint64_t bytes = 0;
+
+	vec_each(w, &j->windows)
+		bytes += w->batch.n;
+	if (outbox_can_hold(a->outbox, j->windows.n, bytes))
+		return OK;
+	return err_set(&j->err, E_LIMIT, "%zu windows of together %" PRIu64 " bytes, the spool holds %" PRId64 " (spool.max)", j->windows.n,
+		bytes, a->conf.spool_bytes);
+}
+
 static bool is_good(const struct job *j)
 {
 	return j->rc == OK && watch_same(&j->file) && (j->from->type->keeps_empty || !is_empty(j));
@@ -585,6 +597,7 @@ static void take_job(struct agent *a, int64_t now_ns)
 	if (j != NULL) {
 		trim_raw(a, j);
 		crash_point("job.made");
+		j->rc = j->rc == OK ? check_room(a, j) : j->rc;
 		if (!is_good(j)) {
 			end_job(a, j, now_ns);
 			return;

@@ -185,6 +185,21 @@ START_TEST(of_an_archive_that_cannot_be_taken_whole_nothing_is_shipped)
 }
 END_TEST
 
+/* Its own windows would push each other out. */
+START_TEST(an_archive_that_the_spool_cannot_hold_is_put_aside)
+{
+	write_config("spool:\n  max: 64KiB\n");
+	write_archive("in/a.tar", "tar ", 100);
+	ck_assert_int_eq(run_once(), 0);
+	ck_assert_uint_eq(windows_sent(), 100);
+	fake_http.n_asks = 0;
+	write_archive("in/b.tar", "tar ", 2000);
+	ck_assert_int_eq(run_once(), AGENT_FAILED);
+	ck_assert_uint_eq(windows_sent(), 0);
+	ck_assert(folder_has("in/bad/b.tar"));
+}
+END_TEST
+
 START_TEST(of_a_damaged_archive_what_can_be_read_is_shipped)
 {
 	write_archive("in/a.tar", "cut bad|", 2);
@@ -696,6 +711,7 @@ Suite *suite_agent(void)
 	tcase_add_test(tc, every_trace_of_an_archive_is_shipped_and_its_file_removed);
 	tcase_add_test(tc, an_archive_without_a_trace_is_put_aside_with_its_sidecar);
 	tcase_add_test(tc, of_an_archive_that_cannot_be_taken_whole_nothing_is_shipped);
+	tcase_add_test(tc, an_archive_that_the_spool_cannot_hold_is_put_aside);
 	tcase_add_test(tc, of_a_damaged_archive_what_can_be_read_is_shipped);
 	tcase_add_test(tc, a_file_that_cannot_be_read_now_stays);
 	tcase_add_test(tc, windows_wait_in_the_spool_while_the_daemon_is_away);
