@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/thread.h"
+#include "trace/sidecar.h"
 #include "wire/wire.h"
 
 enum { JOB_ARENA_MAX = 256 << 20, JOB_BATCH_MAX = 16 << 20, JOB_NICE = 19, OTHER_NAMES_MAX = 1024 };
@@ -59,14 +60,6 @@ static bool has_ops(const struct window *w)
 	return false;
 }
 
-static bool has_label(const struct label *v, size_t n, struct str key)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(v[i].key, key))
-			return true;
-	return false;
-}
-
 /* Those of the source go behind the window's own, labels or versions, as far as there is room. */
 static int add_labels(struct arena *a, struct label **v, size_t *n_v, const struct label *more, size_t n, struct err *e)
 {
@@ -74,15 +67,10 @@ static int add_labels(struct arena *a, struct label **v, size_t *n_v, const stru
 
 	if (n == 0)
 		return OK;
-	all = arena_get_array(a, *n_v + n, sizeof(*all));
+	all = sidecar_labels(a, *v, *n_v, more, n, n_v);
 	if (all == NULL)
 		return err_set(e, E_LIMIT, "no room for labels");
-	for (size_t i = 0; i < *n_v; i++)
-		all[i] = (*v)[i];
 	*v = all;
-	for (size_t i = 0; i < n && *n_v < WINDOW_LABELS_MAX; i++)
-		if (!has_label(all, *n_v, more[i].key))
-			all[(*n_v)++] = more[i];
 	return OK;
 }
 

@@ -97,6 +97,14 @@ int sidecar_read(struct arena *a, const char *trace_path, struct sidecar *s, str
 
 /* ---- two of them */
 
+static bool has_label(const struct label *v, size_t n, struct str key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(v[i].key, key))
+			return true;
+	return false;
+}
+
 struct label *sidecar_labels(struct arena *a, const struct label *first, size_t n_first, const struct label *more, size_t n_more,
 	size_t *n)
 {
@@ -107,14 +115,9 @@ struct label *sidecar_labels(struct arena *a, const struct label *first, size_t 
 		return NULL;
 	for (size_t i = 0; i < n_first; i++)
 		both[(*n)++] = first[i];
-	for (size_t i = 0; i < n_more; i++) {
-		bool named = *n >= WINDOW_LABELS_MAX;
-
-		for (size_t k = 0; k < n_first; k++)
-			named |= str_eq(first[k].key, more[i].key);
-		if (!named)
+	for (size_t i = 0; i < n_more && *n < WINDOW_LABELS_MAX; i++)
+		if (!has_label(both, *n, more[i].key))
 			both[(*n)++] = more[i];
-	}
 	return both;
 }
 

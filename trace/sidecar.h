@@ -36,8 +36,8 @@ int sidecar_read(struct arena *a, const char *trace_path, struct sidecar *s, str
 /* What s does not say is as more says, but for when; labels of both. Texts stay where they are. E_LIMIT where the arena is full. */
 int sidecar_fill(struct arena *a, struct sidecar *s, const struct sidecar *more, struct err *e) MUST_USE;
 
-/* The first ones, then those of more whose key none of them has, up to WINDOW_LABELS_MAX of these; *n is how many. The array is in the
- * arena, its texts are where they were; NULL where there is no room for it. */
+/* Labels, or versions: the first ones, then of more, up to WINDOW_LABELS_MAX in all, those whose key is not among them yet; *n is how
+ * many. The array is in the arena, its texts are where they were; NULL where there is no room for it. */
 struct label *sidecar_labels(struct arena *a, const struct label *first, size_t n_first, const struct label *more, size_t n_more,
 	size_t *n);
 

@@ -230,16 +230,20 @@ static void put_in_space(pid_t pid, const char *link)
 	ck_assert_int_eq(symlink(link, folder_path(name)), 0);
 }
 
-/* Two containers with the same pid and folder: the second job found PID.steps taken. */
-START_TEST(the_counters_of_two_containers_with_the_same_pid_are_told_apart_by_their_namespaces)
+static uint64_t meet_twin(void)
 {
-	uint64_t worker = see("kineto", "pid 4711", PID, true), other;
-
 	make_process(PID + 1, OWN_PID);
 	put_in_space(PID, "pid:[4026532001]");
 	put_in_space(PID + 1, "pid:[4026532002]");
 	twin = true;
-	other = see("kineto", "pid 4712", PID + 1, false);
+	return see("kineto", "pid 4712", PID + 1, false);
+}
+
+/* Two containers with the same pid and folder: the second job found PID.steps taken. */
+START_TEST(the_counters_of_two_containers_with_the_same_pid_are_told_apart_by_their_namespaces)
+{
+	uint64_t worker = see("kineto", "pid 4711", PID, true), other = meet_twin();
+
 	write_steps("in/12.4026532002.steps"); /* the other one's, which does nothing */
 	for (int i = 0; i < 8; i++)
 		ck_assert(window_of("kineto", "in/12.steps"));
@@ -252,19 +256,13 @@ END_TEST
 
 START_TEST(a_counter_that_names_its_namespace_is_read_for_the_worker_in_it)
 {
-	uint64_t worker = see("kineto", "pid 4711", PID, true), other;
+	uint64_t worker = see("kineto", "pid 4711", PID, true), other = meet_twin();
 
-	make_process(PID + 1, OWN_PID);
-	put_in_space(PID, "pid:[4026532001]");
-	put_in_space(PID + 1, "pid:[4026532002]");
-	twin = true;
-	other = see("kineto", "pid 4712", PID + 1, false);
 	write_steps("in/12.steps");
 	for (int i = 0; i < 8; i++)
 		ck_assert(window_of("kineto", "in/12.4026532001.steps"));
 	ck_assert(meter_of_worker(m, worker).measured);
 	ck_assert(!meter_of_worker(m, other).measured);
-	unlink(folder_path("in/12.4026532001.steps"));
 }
 END_TEST
 
