@@ -799,8 +799,7 @@ static void step(struct agent *a)
 	if (a->stopping)
 		return;
 	start_next_job(a, now);
-	if (!a->reload)
-		outbox_send(a->outbox);
+	outbox_send(a->outbox);
 	if (now >= a->next_status_ns) {
 		if (a->next_status_ns > 0)
 			say_status(a);

@@ -376,6 +376,45 @@ START_TEST(a_bad_configuration_on_sighup_leaves_the_old_one_in_force)
 }
 END_TEST
 
+static bool all_shipped(void)
+{
+	size_t n = 0;
+
+	for (size_t i = fake_http.n_script; i < fake_http.n_asks; i++)
+		n += fake_http.asks[i].windows;
+	return n >= 40;
+}
+
+/* The configuration is read when the job is over, which an archive's may be late. */
+START_TEST(a_sighup_during_a_long_job_does_not_stop_the_shipping)
+{
+	static const int down[20] = { 0 };
+	struct agent_conf cf;
+	struct agent *a = NULL;
+	pthread_t thread;
+	void *status;
+
+	fake_http.script = down;
+	fake_http.n_script = COUNT(down);
+	write_traces(40);
+	ck_assert_int_eq(run_once(), AGENT_FAILED); /* tries used up */
+	fake_http.backoff_ns = 100 * NS_PER_MS; /* what is left of them: more than a second */
+	options.once = false;
+	write_config("ship:\n  batch: 1KiB\njob:\n  cpu_percent: 1\n  cpu_burst: 0s\n");
+	write_archive("in/a.tar", "tar ", JOB_WINDOWS_MAX);
+	ck_assert_int_eq(agent_conf_load(&cf, &options, &e), OK);
+	ck_assert_int_eq(agent_open(&a, &cf, &options, &e), OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, run_agent, a), 0);
+	clock_sleep_ns(300 * NS_PER_MS);
+	kill(getpid(), SIGHUP);
+	wait_for(all_shipped);
+	ck_assert(folder_has("in/a.tar"));
+	kill(getpid(), SIGTERM);
+	pthread_join(thread, &status);
+	agent_close(a);
+}
+END_TEST
+
 /* ---- on demand */
 
 static bool first_shipped(void)
@@ -721,6 +760,7 @@ Suite *suite_agent(void)
 	tcase_add_test(tc, a_second_agent_is_kept_out);
 	tcase_add_test(tc, once_ends_where_a_trace_can_be_neither_read_nor_put_aside);
 	tcase_add_test(tc, a_bad_configuration_on_sighup_leaves_the_old_one_in_force);
+	tcase_add_test(tc, a_sighup_during_a_long_job_does_not_stop_the_shipping);
 	tcase_add_loop_test(tc, a_kill_at_any_point_leaves_every_window_stored_exactly_once, 0, COUNT(points));
 	tcase_add_loop_test(tc, a_kill_in_the_middle_of_an_archive_leaves_every_window_stored_exactly_once, 0,
 		COUNT(archive_points));
