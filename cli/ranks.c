@@ -386,7 +386,7 @@ static void tell_slowest(const struct ranks *r, bool device, struct buf *out)
 		v[i] = r->files.v[i].heads[h];
 	s = spread_of(v, r->files.n);
 	buf_text(out, "*  the most of its row, where that is more than 5 % over the median\n");
-	buf_fmt(out, "slowest: %s, ", r->files.v[s.most_at].label);
+	buf_fmt(out, s.notable ? "slowest: %s, " : "none stands out: %s has most, ", r->files.v[s.most_at].label);
 	buf_add(out, text, cli_signs(text, clock_human(s.most, text).n, text));
 	buf_fmt(out, " of %s", device ? "device time without collectives (in theirs the others wait for it)" : "self CPU time");
 	if (s.median > 0)

@@ -103,7 +103,7 @@ START_TEST(without_device_time_the_one_with_most_cpu_time_is_the_slowest)
 		"aten::mm       100 µs  102 µs         +2 %\n"
 		"aten::add   * 5.00 µs    0 ns            -\n"
 		"*  the most of its row, where that is more than 5 % over the median\n"
-		"slowest: before, 105 µs of self CPU time, 2.9 % over the median\n");
+		"none stands out: before has most, 105 µs of self CPU time, 2.9 % over the median\n");
 }
 END_TEST
 
@@ -157,7 +157,7 @@ START_TEST(rows_are_by_the_column_asked_for_and_as_many)
 		"(self CPU)  110 µs  110 µs         +0 %\n"
 		"many            50    * 70        +40 %\n"
 		"*  the most of its row, where that is more than 5 % over the median\n"
-		"slowest: rank 0, 110 µs of self CPU time, 0.0 % over the median\n");
+		"none stands out: rank 0 has most, 110 µs of self CPU time, 0.0 % over the median\n");
 }
 END_TEST
 
@@ -176,7 +176,7 @@ START_TEST(a_host_row_and_a_device_row_of_one_name_are_two)
 		"fill                                 1        1         +0 %\n"
 		"fill                                 1        1         +0 %\n"
 		"*  the most of its row, where that is more than 5 % over the median\n"
-		"slowest: rank 0, 20.0 µs of device time without collectives (in theirs the others wait for it), 0.0 % over the median\n");
+		"none stands out: rank 0 has most, 20.0 µs of device time without collectives (in theirs the others wait for it), 0.0 % over the median\n");
 }
 END_TEST
 
