@@ -482,8 +482,8 @@ void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char 
 	if (l.has_device)
 		total(out, device, kt->self_device_ns);
 	if (l.n_left_out > 0)
-		buf_fmt(out, "(a screen of %zu has no room for %zu more column%s; in a pipe all are there: trainspotter summarize ... | less -S)\n",
-			screen, l.n_left_out, l.n_left_out == 1 ? "" : "s");
+		buf_fmt(out, "(no room for %zu more column%s; to see all: trainspotter summarize ... | less -S)\n",
+			l.n_left_out, l.n_left_out == 1 ? "" : "s");
 	if (screen > 0 && upto(kt, limit) < kt->n)
 		table_more(out, kt->n - upto(kt, limit), "row");
 	buf_fini(&l.text);
