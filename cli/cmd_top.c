@@ -34,28 +34,32 @@ static void print_totals(const struct json_node *totals)
 	char from[CLOCK_TEXT], to[CLOCK_TEXT];
 	bool device = json_get_bool(totals, "has_device", false);
 
-	if (json_get_i64(totals, "windows", 0) == 0) {
-		puts("no windows match");
-		return;
-	}
 	printf("\n%" PRId64 " windows with %" PRId64 " steps, %.*s to %.*s UTC; times are self %s time\n",
 		json_get_i64(totals, "windows", 0), json_get_i64(totals, "steps", 0),
 		STR_ARG(remote_when(json_get_i64(totals, "first_ns", -1), from)),
 		STR_ARG(remote_when(json_get_i64(totals, "last_ns", -1), to)), device ? "device" : "CPU");
 }
 
-static void show(const struct ask *a, const struct json_node *root)
+static void print_ops(const struct json_node *root)
 {
 	struct json_items items = remote_items(root, "items");
 	struct table *t = table_new(columns, COUNT(columns));
 
-	(void)a;
 	for (const struct json_node *i = items.v; i < items.v + items.n; i++)
 		add_row(t, i);
 	table_print(t, stdout, cli_colour(stdout));
 	remote_tell_more(root);
 	print_totals(json_get(root, "totals"));
 	table_free(t);
+}
+
+static void show(const struct ask *a, const struct json_node *root)
+{
+	(void)a;
+	if (json_get_i64(json_get(root, "totals"), "windows", 0) == 0)
+		puts("no windows match; \"trainspotter services\" tells when the last ones were");
+	else
+		print_ops(root);
 }
 
 static int run(int argc, char **argv)

@@ -296,6 +296,14 @@ START_TEST(a_step_without_single_times_is_drawn_by_its_length)
 }
 END_TEST
 
+START_TEST(a_top_of_nothing_is_one_sentence)
+{
+	fake_http.bodies[0] = "{\"items\":[],\"next\":null,\"totals\":{\"windows\":0,\"steps\":0,\"time_ns\":0}}";
+	ck_assert_int_eq(command_run(&cmd_top, "--from now-1h"), 0);
+	ck_assert_str_eq(command_out.p, "no windows match; \"trainspotter services\" tells when the last ones were\n");
+}
+END_TEST
+
 START_TEST(a_trend_of_nothing_says_so)
 {
 	fake_http.bodies[0] = "{\"items\":[],\"deploys\":[],\"resolution_ns\":3600000000000}";
@@ -328,6 +336,7 @@ Suite *suite_remote(void)
 	tcase_add_test(tc, a_trend_draws_one_op_and_tells_each_deploy_s_median);
 	tcase_add_test(tc, several_ops_make_one_line_that_tells_the_price);
 	tcase_add_test(tc, a_step_without_single_times_is_drawn_by_its_length);
+	tcase_add_test(tc, a_top_of_nothing_is_one_sentence);
 	tcase_add_test(tc, a_trend_of_nothing_says_so);
 	suite_add_tcase(s, tc);
 	return s;
