@@ -1,5 +1,5 @@
 /* crc32.h — the checksum of gzip members (RFC 1952, 8: CRC-32 of ISO 3309), at the speed of memory where the processor
- * multiplies without carries. zlib's own takes a quarter of the time of inflating a trace.
+ * multiplies without carries. zlib's own takes a fifth of the time of inflating a trace.
  *
  * One kernel for each kind of processor, all with the same answers. Pure functions; any thread. */
 #ifndef TRACE_CRC32_H
