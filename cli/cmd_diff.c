@@ -381,7 +381,7 @@ const struct opt_command cmd_diff = {
 	.name = "diff",
 	.operands = "BEFORE AFTER",
 	.summary = "say what changed between two traces, lost fusion first",
-	.detail = "BEFORE and AFTER are each a trace, a folder or archive (.tar, .tar.gz) of traces of the same code (each one window; medians are taken "
+	.detail = "BEFORE and AFTER are each a trace, a folder or archive (.tar, .tar.gz, .tar.zst) of traces of the same code (each one window; medians are taken "
 		  "over them), or an op table: {\"steps\": N, \"ops\": [[\"name\", calls, microseconds], ...]}, totals over "
 		  "all steps, with step_us and gap_us a step where known; a name that ends in \"@cpu\" ran on the host.\n\n"
 		  "The verdict is one of none, fusion_lost, fusion_changed, graph_breaks, host_gap, cpu_fallback, op_slower "

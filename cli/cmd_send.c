@@ -238,11 +238,11 @@ const struct opt_command cmd_send = {
 	.name = "send",
 	.operands = "FILE...",
 	.summary = "summarize traces here and store them on a server, without an agent",
-	.detail = "Of an archive of traces (.tar, .tar.gz, .tar.zst) each file is a window; its own sidecar holds for all of them, where the one "
-		  "beside a trace in the archive does not say otherwise. "
-		  "A sidecar FILE.meta.json is read as the agent reads it: {\"service\",\"deploy\",\"host\",\"worker\","
-		  "\"start_ns\",\"labels\":{...}}, all optional; it goes before the options here. The files stay where they are. "
-		  "Sending the same trace again stores nothing new.",
+	.detail = "Of an archive of traces (.tar, .tar.gz, .tar.zst) each file is a window; its own sidecar holds for all "
+		  "of them, where the one beside a trace in the archive does not say otherwise. A sidecar FILE.meta.json "
+		  "is read as the agent reads it: "
+		  "{\"service\",\"deploy\",\"host\",\"worker\",\"start_ns\",\"labels\":{...}}, all optional; it goes "
+		  "before the options here. The files stay where they are. Sending the same trace again stores nothing new.",
 	.examples = "trainspotter send --service llm-decode --deploy v42 trace.json.gz    one trace\n"
 		    "trainspotter send --server http://profiler:8940 traces/*.json.gz    many, with sidecars",
 	.opts = opts,

@@ -67,8 +67,8 @@ static const struct opt opts[] = {
 	{ .name = "python", .type = OPT_FLAG, .offset = offsetof(struct answers, python),
 		.help = "Python calls are rows, too; of traces made with with_stack=True." },
 	{ .name = "stacks", .type = OPT_CHOICE, .offset = offsetof(struct answers, stacks), .value = "TIME",
-		.help = "Print stacks of calls for flame graphs, as --format folded does, by self time on the cpu (which folded is by "
-			"itself) or on the device.",
+		.help = "Print stacks of calls for flame graphs, as --format folded does, by self time: cpu (also without this "
+			"option) or device.",
 		.choices = stacks_names },
 	{ .name = "steps", .type = OPT_FLAG, .offset = offsetof(struct answers, steps),
 		.help = "Instead of ops a row a step: wall time, how long devices were busy and how long they waited between "
@@ -430,13 +430,15 @@ const struct opt_command cmd_summarize = {
 	.name = "summarize",
 	.operands = "FILE...",
 	.summary = "print the key_averages() table of traces",
-	.detail = "Reads PyTorch (Kineto, Chrome) traces, plain or compressed by gzip or zstd whatever their name, and whole archives of them (.tar, .tar.gz), and prints per op "
-		  "what PyTorch's own key_averages() gives, to the nanosecond. A FILE of - is standard input. Tables of several files "
-		  "stand side by side, as those of the ranks of one job: the most of each row is marked, and the slowest rank is "
-		  "the one whose device works longest without collectives, for the others wait for it in theirs. What could not be "
-		  "read is told on standard error: a reason, how many, and the byte offset of the first in the decompressed text. "
-		  "What the Neuron tools write is read too (neuron-explorer view's json and summary-json, neuron-monitor, "
-		  "neuron-ls -j): their ops in the same columns, then versions and gauges. So are traces of JAX and PyTorch/XLA "
+	.detail = "Reads PyTorch (Kineto, Chrome) traces, plain or compressed by gzip or zstd whatever their name, and "
+		  "whole archives of them (.tar, .tar.gz, .tar.zst), and prints per op what PyTorch's own key_averages() "
+		  "gives, to the nanosecond. A FILE of - is standard input. Tables of several files stand side by side, as "
+		  "those of the ranks of one job (of more than eight, and on a narrow screen, as least, median and most): "
+		  "the most of each row is marked, and the slowest rank is the one whose device works longest without "
+		  "collectives, for the others wait for it in theirs. What could not be read is told on standard error: a "
+		  "reason, how many, and the byte offset of the first in the decompressed text. What the Neuron tools "
+		  "write is read too (neuron-explorer view's json and summary-json, neuron-monitor, neuron-ls -j): their "
+		  "ops in the same columns, then versions and gauges. So are traces of JAX and PyTorch/XLA "
 		  "(.trace.json.gz, .xplane.pb): HLO ops are device rows.",
 	.examples = "trainspotter summarize trace.json.gz    the table as PyTorch prints it\n"
 		    "trainspotter summarize --format tsv --sort self_cpu_ns a.json b.json    for other programs\n"

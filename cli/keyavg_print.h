@@ -35,9 +35,9 @@ void keyavg_sort(struct keyavg_table *kt, enum keyavg_column by);
  * (cli/width.h). On a screen that is too narrow, of so many columns (0: as many as there are), averages, shares and totals
  * are left out, names get shorter, and a line below says so. */
 void keyavg_print_table(const struct keyavg_table *kt, size_t limit, const char *device, size_t screen, struct buf *out);
-/* A line of column names, then rows. A plain table has all columns but shapes and memory. One by shapes has them and the
- * times, one of memory the bytes; there the columns of a device stand only where it has rows or memory. In names back-slash, tab, line ends and control characters are
- * written \\ \t \n \r and \u00XX. */
+/* A line of column names, then rows. A plain table has all columns but shapes and memory. One by shapes has them
+ * and the times, one of memory the bytes; there the columns of a device stand only where it has rows or memory. In
+ * names back-slash, tab, line ends and control characters are written \\ \t \n \r and \u00XX. */
 void keyavg_print_tsv(const struct keyavg_table *kt, size_t limit, struct buf *out);
 void keyavg_print_name(struct str name, struct buf *out); /* so written */
 /* "rows":[{…}]: a member of an object that the caller has open. */

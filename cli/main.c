@@ -28,7 +28,7 @@ static const struct opt_program program = {
 		       "NO_COLOR    when set, no colour even on a terminal\n"
 		       "TERM    without it, or when it is dumb, no colour and no line that shows how far a thing is\n"
 		       "LC_ALL, LC_CTYPE, LANG    the first that is set; unless it names UTF-8, units and signs are ASCII (us for "
-		       "microseconds). Names, and formats for programs, are UTF-8 always",
+		       "microseconds). What else is in names, and formats for programs, are UTF-8 always",
 };
 
 int main(int argc, char **argv)

@@ -64,7 +64,6 @@ static void begin(struct pprof_print *p, struct str file, bool several)
 
 /* ---- traces */
 
-
 /* The innermost first. */
 static size_t frames_of(const struct chains *c, uint32_t id, struct buf *frames)
 {

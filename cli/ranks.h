@@ -1,8 +1,9 @@
 /* ranks.h — several traces side by side, as those of the ranks of one job are: a row an op, a column a rank, the slowest
  * marked.
  * The slowest rank is the one whose device works longest without collectives, for the others wait for it in theirs;
- * without device time, the one with most self CPU time. Past RANKS_SHOWN files, and where the screen
- * is too narrow for them, the columns are least, median and most, and who that is. Runs on: the main thread. Memory: 200 bytes a row of each file. */
+ * without device time, the one with most self CPU time. Past RANKS_SHOWN files, and where the screen is too narrow for
+ * them, the columns are least, median and most, and who that is.
+ * Runs on: the main thread. Memory: 200 bytes a row of each file. */
 #ifndef CLI_RANKS_H
 #define CLI_RANKS_H
 

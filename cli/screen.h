@@ -1,7 +1,7 @@
 /* screen.h — what the terminal can do, as far as it says.
  * A terminal is one with a name: without TERM, or with TERM=dumb, it is a printer, which knows neither colour nor a way
- * back. Whether it speaks UTF-8 is the locale's word (LC_ALL, LC_CTYPE, LANG; the first that is not empty). Only what this
- * program says by itself follows it: names and formats for programs are UTF-8 always.
+ * back. Whether it speaks UTF-8 is the locale's word (LC_ALL, LC_CTYPE, LANG; the first that is not empty). Only our own
+ * signs follow it: what else is in names, and formats for programs, are UTF-8 always.
  * Runs on: the main thread. */
 #ifndef CLI_SCREEN_H
 #define CLI_SCREEN_H
