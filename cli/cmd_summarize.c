@@ -147,6 +147,14 @@ static void warn(const struct summary *s, const struct trace_limits *limits)
 		fprintf(stderr, "%s: warning: no timed events\n", s->label);
 }
 
+/* An empty output looks like one that went wrong. */
+static void warn_no_stacks(const struct summary *s, const struct answers *a)
+{
+	if (a->format == FORMAT_FOLDED && s->readable && s->report.events > 0 && s->stacks.n == 0)
+		fprintf(stderr, "%s: note: no stacks: no call has a microsecond of %s time\n", s->label,
+			a->stacks == STACKS_DEVICE ? "device" : "CPU");
+}
+
 /* ---- printing */
 static void json_skips(struct json_writer *w, const struct trace_skip *v, size_t n)
 {
@@ -405,6 +413,7 @@ static void visit(void *arg, struct summary *s)
 
 	output_add(v->out, s);
 	warn(s, v->explain);
+	warn_no_stacks(s, v->out->a);
 	tally_add(v->tally, s);
 }
 
