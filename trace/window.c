@@ -318,7 +318,7 @@ static int name_waiting(struct several *v, struct waiting *one, struct err *e)
 	return rc;
 }
 
-/* Takes it. */
+/* Takes it. Its name may be in the arena that the visitor resets. */
 static int hand_on(struct several *v, struct waiting *one, struct err *e)
 {
 	const struct window_visit *visit = v->visit;
@@ -446,15 +446,19 @@ static int visit_sidecar(void *arg, struct tar *t, const struct tar_file *f, str
 static int read_archive(struct several *v, struct input *in, struct err *e)
 {
 	struct trace_report report;
-	struct err other = { 0 };
+	struct err why = { 0 };
 	int rc, rc_waiting;
 
 	read_ahead(in);
 	v->sidecars = sidecars_new(v->like.path);
 	rc = archive_each(in, v->like.path, v->like.limits, visit_member, visit_sidecar, v, &report, e);
-	rc_waiting = hand_on_all(v, rc == OK ? e : &other);
+	rc_waiting = hand_on_all(v, &why);
 	sidecars_free(v->sidecars);
-	return rc == OK ? rc_waiting : rc;
+	if (rc_waiting == OK)
+		return rc;
+	if (e != NULL)
+		*e = why;
+	return rc_waiting;
 }
 
 static int read_several(struct several *v, struct input *in, struct err *e)

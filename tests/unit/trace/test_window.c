@@ -595,6 +595,17 @@ START_TEST(a_visitor_may_end_the_reading)
 }
 END_TEST
 
+/* Whether to try again is the visitor's to say. */
+START_TEST(also_of_a_damaged_archive_the_visitors_answer_is_the_answer)
+{
+	static const char *const files[][2] = { { "last.json", one_op }, { "more.json", one_op } };
+	const char *path = archive_of(files, COUNT(files));
+
+	ck_assert_int_eq(truncate(path, 1600), 0);
+	expect_windows(path, "a.tar:last.json: s worker 5 1700000000002000500 ops 1 labels 0 skips 0\n-3 \n");
+}
+END_TEST
+
 START_TEST(a_file_that_is_no_archive_is_one_window_or_an_error)
 {
 	expect_windows(help_write("a.json", str_of(one_op)),
@@ -678,6 +689,7 @@ Suite *suite_window(void)
 	tcase_add_test(tc, a_sidecar_in_an_archive_has_a_ceiling);
 	tcase_add_test(tc, a_cut_archive_gives_what_is_left_and_is_told);
 	tcase_add_test(tc, a_visitor_may_end_the_reading);
+	tcase_add_test(tc, also_of_a_damaged_archive_the_visitors_answer_is_the_answer);
 	tcase_add_test(tc, a_file_that_is_no_archive_is_one_window_or_an_error);
 	tcase_add_test(tc, where_one_trace_is_expected_an_archive_is_told_with_what_helps);
 	tcase_add_test(tc, a_fifo_is_refused_and_not_waited_for);
