@@ -31,7 +31,7 @@ static const struct conf_key keys[] = {
 	{ "store.retention_report", CONF_DURATION, AT(store_retention_report_ns), NS_PER_HOUR, 20 * 366 * NS_PER_DAY, "14d",
 	  "How long windows without ops are kept: the reports of neuron-monitor and of the driver.", NULL },
 	{ "store.retention_rollup", CONF_DURATION, AT(store_retention_rollup_ns), NS_PER_HOUR, 20 * 366 * NS_PER_DAY, "400d",
-	  "How long hourly rollups are kept.", NULL },
+	  "How long hourly rollups are kept; never shorter than windows.", NULL },
 	{ "store.max_size", CONF_SIZE, AT(store_max_bytes), 0, INT64_MAX, "100GiB",
 	  "Size of the store's files at which windows without ops go, then the oldest others; 0 is no cap.", NULL },
 	{ "store.readers", CONF_INT, AT(store_readers), 0, 64, "0", "Reading connections; 0 is one a core.", NULL },

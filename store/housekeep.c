@@ -85,35 +85,36 @@ static const char sql_windows[] =
 	"DELETE FROM window WHERE row IN"
 	" (SELECT row FROM window WHERE start_ns < ? ORDER BY start_ns, id LIMIT ?)";
 
-/* What goes with the rollups: "before" is in hours or in nanoseconds. */
+/* What goes with the rollups: "before" is in hours or in nanoseconds. of_windows: not while windows of that time are kept, since
+ * without who sent them none of them is found. */
 static const struct {
 	const char *sql;
-	bool hours;
+	bool hours, of_windows;
 } rollup_drops[] = {
 	{ "DELETE FROM rollup WHERE row IN (SELECT row FROM rollup WHERE hour < ? ORDER BY hour LIMIT ?)",
-		true },
+		true, true },
 	/* Ids stay as long as their window does: a repeat must be known as one. */
 	{ "DELETE FROM window_id WHERE id IN (SELECT i.id FROM window_id i WHERE i.start_ns < ?"
 	  " AND NOT EXISTS (SELECT 1 FROM window w WHERE w.row = i.row) ORDER BY i.start_ns LIMIT ?)",
-		false },
+		false, false },
 	{ "DELETE FROM seen WHERE (service, deploy, host, worker) IN (SELECT service, deploy, host, worker "
 	  "FROM seen"
 	  " WHERE last_ns < ? LIMIT ?)",
-		false },
+		false, true },
 	{ "DELETE FROM deploy WHERE (service, deploy) IN (SELECT service, deploy FROM deploy d WHERE "
 	  "announced_ns < ?"
 	  " AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.service = d.service AND s.deploy = d.deploy) LIMIT "
 	  "?)",
-		false },
+		false, false },
 	{ "DELETE FROM alert WHERE id IN (SELECT id FROM alert WHERE updated_ns < ?"
 	  " AND state NOT IN ('pending', 'firing') LIMIT ?)",
-		false },
-	{ "DELETE FROM capture WHERE id IN (SELECT id FROM capture WHERE created_ns < ? AND ended_ns <> 0 LIMIT ?)", false },
+		false, false },
+	{ "DELETE FROM capture WHERE id IN (SELECT id FROM capture WHERE created_ns < ? AND ended_ns <> 0 LIMIT ?)", false, false },
 	/* of those: the time is no matter */
 	{ "DELETE FROM capture_target WHERE (capture, host, service, source, worker) IN (SELECT capture, host, service,"
 	  " source, worker FROM capture_target t WHERE ? IS NOT NULL AND NOT EXISTS"
 	  " (SELECT 1 FROM capture c WHERE c.id = t.capture) LIMIT ?)",
-		false },
+		false, false },
 };
 
 /* ---- size */
@@ -181,7 +182,11 @@ static int drop_old(struct writer *w, const struct housekeep *h, struct err *e)
 		rc = run_slices(w, drop_windows, &sl, h->dropped, e);
 	for (size_t i = 0; i < COUNT(rollup_drops) && rc == OK; i++) {
 		sl.sql = rollup_drops[i].sql;
-		sl.before = rollup_drops[i].hours ? h->rollup_before_ns / NS_PER_HOUR : h->rollup_before_ns;
+		sl.before = h->rollup_before_ns;
+		if (rollup_drops[i].of_windows && sl.before > h->raw_before_ns)
+			sl.before = h->raw_before_ns;
+		if (rollup_drops[i].hours)
+			sl.before /= NS_PER_HOUR;
 		rc = run_slices(w, drop_rows, &sl, NULL, e);
 	}
 	return rc;

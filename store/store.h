@@ -27,7 +27,7 @@ struct store_settings {
 	const char *dir;	     /* made when missing */
 	int64_t retention_raw_ns;    /* windows older than this (by their own time) are dropped; 0: never */
 	int64_t retention_report_ns; /* windows without ops; 0: as the others */
-	int64_t retention_rollup_ns; /* hourly rollups; 0: never */
+	int64_t retention_rollup_ns; /* hourly rollups, which are kept as long as windows at least; 0: never */
 	int64_t max_bytes; /* size of the database; windows without ops go first, then the oldest others, then the oldest hours; 0: no cap */
 	int readers;	   /* reading connections; 0: one a core, two at least */
 	struct metrics *metrics; /* may be NULL */

@@ -111,6 +111,23 @@ START_TEST(a_window_that_is_gone_is_never_another_one)
 }
 END_TEST
 
+START_TEST(a_deploy_is_known_as_long_as_its_windows_are_kept)
+{
+	struct query q = { .service = STR("s"), .deploy = STR("v1"), .with_ops = true };
+	struct world w;
+	struct window_list list;
+
+	world_open(&w, 67);
+	world_put(&w, world_window(&w, "s", "v1", "h", "0", WORLD_START - 10 * NS_PER_DAY), 1);
+	set_retention(&w, 0, NS_PER_DAY, 0);
+	world_ok(&w, store_housekeep(w.store, WORLD_START, &w.err));
+	world_ok(&w, store_windows(w.store, &q, false, &w.answer, &list, &w.err));
+	ck_assert_uint_eq(list.n, 1);
+	window_list_fini(&list);
+	world_close(&w);
+}
+END_TEST
+
 START_TEST(a_fine_trend_over_dropped_windows_becomes_hourly_and_says_so)
 {
 	struct world w;
@@ -221,6 +238,7 @@ Suite *suite_housekeep(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, old_windows_go_and_their_rollups_stay);
 	tcase_add_loop_test(tc, a_window_that_is_gone_is_never_another_one, 0, 2);
+	tcase_add_test(tc, a_deploy_is_known_as_long_as_its_windows_are_kept);
 	tcase_add_test(tc, a_fine_trend_over_dropped_windows_becomes_hourly_and_says_so);
 	tcase_add_test(tc, rollups_go_after_their_own_retention_with_all_that_belongs_to_them);
 	tcase_add_test(tc, over_the_size_cap_the_oldest_go_first);
