@@ -23,7 +23,7 @@
  * what v42 broke. A rollback has no new deploy: six windows of the deploy before, behind the last window of the
  * bad one, two of them of one host, resolve as well, and keep the bad one from firing until it comes back; where
  * not all workers of the bad one are among them (a canary's window may only be late), once the bad one was silent
- * for twice its spacing.
+ * for twice its spacing (or, as long as none of its workers has had two windows, that of the deploy before).
  *
  * A firing alert that was not judged for 14 days expires when nothing was heard of its service either, or when too
  * few windows of the deploy before are kept to judge it ever again.
@@ -72,7 +72,7 @@ VEC(judged_list, struct judged);
 /* A kind of alert of a deploy that more windows did not bear out, whatever op stood for it. */
 struct calmed {
 	char id[33];
-	int64_t until_ns;
+	int64_t from_ns; /* wall */
 };
 
 struct tick {
@@ -235,14 +235,13 @@ static void heads_fini(struct heads *h)
 	window_list_fini(&h->list);
 }
 
-/* How far a worker's windows are apart, on average; 0 where none has two. */
-static int64_t spacing_ns(const struct heads *h)
+/* How far a worker's windows are apart, on average; 0 where none has two. Their starts are strangers' numbers: no integer. */
+static double spacing_ns(const struct heads *h)
 {
 	size_t pairs = h->list.n - intern_count(&h->workers);
+	double all_ns = (double)(h->list.v[0].start_ns - h->list.v[h->list.n - 1].start_ns);
 
-	if (pairs == 0)
-		return 0;
-	return (h->list.v[0].start_ns - h->list.v[h->list.n - 1].start_ns) / (int64_t)pairs * (int64_t)intern_count(&h->workers);
+	return pairs == 0 ? 0 : all_ns / (double)pairs * (double)intern_count(&h->workers);
 }
 
 static bool are_all_among(const struct heads *few, const struct heads *many)
@@ -255,12 +254,19 @@ static bool are_all_among(const struct heads *few, const struct heads *many)
 
 /* More windows than hosts say that some host has two of them: a round has passed without the bad one. But rounds do not
  * arrive in step: while a canary's window is under way, some of a large fleet have had two. So the bad one's workers are
- * all back, or it was silent for twice as long as lies between its windows. */
+ * all back, or it was silent for twice as long as lies between its windows (between the good one's, where its workers
+ * have had but one each). */
 static bool is_over(const struct heads *bad, const struct heads *good)
 {
+	double silent_ns = (double)(good->list.v[0].start_ns - bad->list.v[0].start_ns), apart_ns = spacing_ns(bad);
+
 	if (good->list.n < TICK_QUIET_WINDOWS || good->list.n <= intern_count(&good->hosts))
 		return false;
-	return are_all_among(bad, good) || good->list.v[0].start_ns - bad->list.v[0].start_ns > 2 * spacing_ns(bad);
+	if (are_all_among(bad, good))
+		return true;
+	if (apart_ns == 0)
+		apart_ns = spacing_ns(good);
+	return apart_ns > 0 && silent_ns > 2 * apart_ns;
 }
 
 static int is_rolled_back(struct look *l, struct str good_deploy, struct str bad_deploy, bool *yes, struct err *e)
@@ -463,7 +469,7 @@ static void calm(struct look *l, const struct alert *al)
 	struct calmed *c = &l->t->calmed[l->t->next_calmed++ % TICK_CALMED];
 
 	str_copy_to(calmed_id(l, al), c->id, sizeof(c->id));
-	c->until_ns = l->t->parts.wall_ns() + tick_calm_ns;
+	c->from_ns = l->t->parts.wall_ns();
 }
 
 static bool is_calmed(struct look *l, const struct alert *al)
@@ -471,9 +477,13 @@ static bool is_calmed(struct look *l, const struct alert *al)
 	int64_t now_ns = l->t->parts.wall_ns();
 	struct str id = calmed_id(l, al);
 
-	for (size_t i = 0; i < TICK_CALMED; i++)
-		if (l->t->calmed[i].until_ns > now_ns && str_eq(str_of(l->t->calmed[i].id), id))
+	for (size_t i = 0; i < TICK_CALMED; i++) {
+		const struct calmed *c = &l->t->calmed[i];
+
+		/* a clock that was set back does not make the hour longer */
+		if (now_ns >= c->from_ns && now_ns - c->from_ns < tick_calm_ns && str_eq(str_of(c->id), id))
 			return true;
+	}
 	return false;
 }
 

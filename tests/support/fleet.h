@@ -129,18 +129,25 @@ static inline struct window fleet_window(struct fleet *f, const char *service, c
 	return w;
 }
 
-static inline void fleet_put(struct fleet *f, const char *service, const char *deploy, const char *host, int64_t start_ns,
-	enum fleet_code code)
+static inline void fleet_put_worker(struct fleet *f, const char *service, const char *deploy, const char *host,
+	const char *worker, int64_t start_ns, enum fleet_code code)
 {
 	struct op_summary ops[FLEET_OPS];
 	struct window w = fleet_window(f, service, deploy, host, start_ns, code, ops);
 	struct put_result put = { 0 };
 	struct err e = { 0 };
 
+	w.worker = str_of(worker);
 	ck_assert_msg(window_check(&w, &e) == OK, "%s", e.text);
 	ck_assert_msg(store_put(f->store, &w, 1, &put, &e) == OK, "%s", e.text);
 	ck_assert_uint_eq(put.accepted, 1);
 	window_fini(&w);
+}
+
+static inline void fleet_put(struct fleet *f, const char *service, const char *deploy, const char *host, int64_t start_ns,
+	enum fleet_code code)
+{
+	fleet_put_worker(f, service, deploy, host, "0", start_ns, code);
 }
 
 /* Windows of gauges, without ops, one a minute, of each of the deploys in turn; 1,000 at most. */

@@ -313,6 +313,44 @@ START_TEST(a_canary_that_is_back_on_the_deploy_before_is_over_at_once)
 }
 END_TEST
 
+START_TEST(a_canary_that_has_had_one_round_only_is_not_rolled_back)
+{
+	fleet_put(&f, "llm-decode", "v41", "trn-1", v42_start - NS_PER_HOUR, FLEET_FUSED);
+	put_canary_hour(-1, false, 9);
+	fleet_put_worker(&f, "llm-decode", "v42", "trn-1", "0", v42_start, FLEET_EAGER);
+	fleet_put_worker(&f, "llm-decode", "v42", "trn-1", "1", v42_start + NS_PER_S, FLEET_EAGER);
+	fleet_put_worker(&f, "llm-decode", "v42", "trn-1", "2", v42_start + 2 * NS_PER_S, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	put_canary_hour(0, false, 9);
+	put_canary_hour(1, false, 4); /* these were quicker */
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	for (int hour = 2; hour < 5; hour++)
+		put_canary_hour(hour, false, 9);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+}
+END_TEST
+
+START_TEST(a_window_of_long_ago_makes_no_spacing_that_wraps)
+{
+	static const char *const hosts[] = { "a", "b", "c", "d", "e", "g", "h", "i", "j", "k" };
+
+	fleet_put(&f, "llm-decode", "v41", "trn-1", v42_start - NS_PER_HOUR, FLEET_FUSED);
+	put_canary_hour(-1, false, 9);
+	for (size_t i = 0; i < COUNT(hosts); i++)
+		fleet_put(&f, "llm-decode", "v42", hosts[i], v42_start, FLEET_EAGER);
+	fleet_put(&f, "llm-decode", "v42", "a", v42_start + NS_PER_MIN, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	fleet_put(&f, "llm-decode", "v41", "trn-2", NS_PER_DAY, FLEET_FUSED); /* clocks that were never set */
+	fleet_put(&f, "llm-decode", "v42", "b", 2 * NS_PER_DAY, FLEET_EAGER);
+	put_canary_hour(1, false, 9);
+	put_canary_hour(2, false, 9);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+}
+END_TEST
+
 /* ---- a verdict that comes and goes */
 
 static void put_many(int from_minute, enum fleet_code code)
@@ -342,6 +380,22 @@ START_TEST(what_did_not_hold_does_not_fire_again_for_an_hour)
 	ck_assert_uint_eq(round_and_count(), 1);
 	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
 	ck_assert_double_eq(metric("trainspotter_alerts_fired_total"), 2);
+}
+END_TEST
+
+START_TEST(a_clock_that_is_set_back_does_not_make_the_hour_longer)
+{
+	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
+	put_many(0, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	put_many(100, FLEET_FUSED);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	now_ns -= 3 * NS_PER_DAY;
+	put_many(200, FLEET_EAGER);
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
+	now_ns += 3 * NS_PER_DAY;
 }
 END_TEST
 
@@ -599,6 +653,9 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, a_canary_whose_window_is_late_is_not_rolled_back);
 	tcase_add_test(tc, a_canary_that_is_silent_for_long_is_over);
 	tcase_add_test(tc, a_canary_that_is_back_on_the_deploy_before_is_over_at_once);
+	tcase_add_test(tc, a_canary_that_has_had_one_round_only_is_not_rolled_back);
+	tcase_add_test(tc, a_window_of_long_ago_makes_no_spacing_that_wraps);
+	tcase_add_test(tc, a_clock_that_is_set_back_does_not_make_the_hour_longer);
 	tcase_add_test(tc, what_did_not_hold_does_not_fire_again_for_an_hour);
 	tcase_add_test(tc, an_alert_of_a_service_that_is_gone_expires);
 	tcase_add_test(tc, an_alert_that_nothing_can_resolve_any_more_expires);
