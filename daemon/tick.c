@@ -48,12 +48,15 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/must.h"
 #include "base/thread.h"
 #include "base/vec.h"
 
 enum {
 	TICK_SERVICES_MAX = 10000,
 	TICK_ALERTS_MAX = 1000, /* firing ones of a service */
+	TICK_PAGE = 200,	/* of all that fire, at once */
+	TICK_CURSOR = 512,
 	TICK_QUIET_WINDOWS = 6, /* of the deploy before, after a rollback */
 	TICK_HEADS = 2000, /* windows looked through for hosts and workers */
 	TICK_CALMED = 1000, /* alerts remembered for a while after they did not hold */
@@ -692,16 +695,13 @@ static int expire(struct look *l, struct alert *al, struct err *e)
 	return keep_alert(l, al, true, e);
 }
 
-static int expire_quiet(struct tick *t, struct err *e)
+/* One page of all that fire. The cursor leads to the next one, "" behind the last. */
+static int expire_page(struct tick *t, int64_t now_ns, char cursor[TICK_CURSOR], struct err *e)
 {
-	struct query q = { .limit = TICK_ALERTS_MAX, .newest_first = true };
-	int64_t now_ns = t->parts.wall_ns();
+	struct query q = { .limit = TICK_PAGE, .newest_first = true, .cursor = str_of(cursor) };
 	struct look l = { .t = t, .until_ns = now_ns + SIDES_AHEAD_NS };
 	int rc;
 
-	if (t->expired_ns != 0 && now_ns - t->expired_ns < NS_PER_HOUR && now_ns >= t->expired_ns)
-		return OK;
-	t->expired_ns = now_ns;
 	arena_init(&l.arena, TICK_ARENA_BYTES);
 	rc = store_alerts(t->parts.store, &q, false, ALERT_FIRING, &l.arena, &l.firing, e);
 	for (size_t i = 0; rc == OK && i < l.firing.n; i++) {
@@ -712,7 +712,23 @@ static int expire_quiet(struct tick *t, struct err *e)
 		if (rc == OK && quiet)
 			rc = expire(&l, &l.firing.v[i], e);
 	}
+	must(str_copy_to(l.firing.next, cursor, TICK_CURSOR));
 	arena_fini(&l.arena);
+	return rc;
+}
+
+static int expire_quiet(struct tick *t, struct err *e)
+{
+	int64_t now_ns = t->parts.wall_ns();
+	char cursor[TICK_CURSOR] = "";
+	int rc;
+
+	if (t->expired_ns != 0 && now_ns - t->expired_ns < NS_PER_HOUR && now_ns >= t->expired_ns)
+		return OK;
+	t->expired_ns = now_ns;
+	do
+		rc = expire_page(t, now_ns, cursor, e);
+	while (rc == OK && cursor[0] != '\0');
 	return rc;
 }
 
@@ -737,8 +753,8 @@ int tick_round(struct tick *t, struct err *e)
 		}
 	}
 	arena_fini(&a);
-	if (rc == OK && first == OK)
-		rc = expire_quiet(t, e);
+	if (rc == OK)
+		rc = expire_quiet(t, first == OK ? e : NULL);
 	metric_add(t->rounds, 1);
 	return rc != OK ? rc : first;
 }
@@ -822,7 +838,7 @@ struct tick *tick_new(const struct tick_parts *parts, const struct tick_settings
 		"Judgements that would have fired an alert again within an hour after more windows did not bear it out.");
 	t->resolved = metric_counter(ms, "trainspotter_alerts_resolved_total", NULL, "Alerts that were resolved.");
 	t->expired = metric_counter(ms, "trainspotter_alerts_expired_total", NULL,
-		"Alerts that ended because nothing was heard of their service for 14 days.");
+		"Alerts not judged for 14 days that ended, since their service is silent or the deploy before is not kept.");
 	t->captured = metric_counter(ms, "trainspotter_alerts_captures_total", "result=\"asked\"",
 		"Captures that alerts asked for.");
 	t->not_captured = metric_counter(ms, "trainspotter_alerts_captures_total", "result=\"none\"",

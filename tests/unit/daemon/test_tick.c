@@ -421,6 +421,25 @@ START_TEST(an_alert_of_a_service_that_is_gone_expires)
 }
 END_TEST
 
+START_TEST(many_alerts_of_services_that_are_gone_all_expire)
+{
+	struct query q = { .to_ns = INT64_MAX, .limit = 1000 };
+	struct alert al = { .state = ALERT_FIRING, .kind = VERDICT_FUSION_LOST, .deploy = STR("v2"), .deploy_before = STR("v1"),
+		.started_ns = FLEET_START, .fired_ns = FLEET_START, .updated_ns = FLEET_START };
+	struct err e = { 0 };
+
+	for (unsigned i = 0; i < 250; i++) {
+		al.service = arena_fmt(&arena, "gone-%u", i);
+		alert_id(al.kind, al.service, al.deploy, al.op, &arena, &al.id);
+		ck_assert_msg(store_put_alert(f.store, &al, &e) == OK, "%s", e.text);
+	}
+	round_and_count();
+	ck_assert_int_eq(store_alerts(f.store, &q, false, ALERT_FIRING, &arena, &alerts, &e), OK);
+	ck_assert_uint_eq(alerts.n, 0);
+	ck_assert_double_eq(metric("trainspotter_alerts_expired_total"), 250);
+}
+END_TEST
+
 START_TEST(an_alert_that_nothing_can_resolve_any_more_expires)
 {
 	struct store_settings s = { .dir = f.dir, .metrics = f.metrics, .retention_raw_ns = NS_PER_DAY };
@@ -658,6 +677,7 @@ Suite *suite_tick(void)
 	tcase_add_test(tc, a_clock_that_is_set_back_does_not_make_the_hour_longer);
 	tcase_add_test(tc, what_did_not_hold_does_not_fire_again_for_an_hour);
 	tcase_add_test(tc, an_alert_of_a_service_that_is_gone_expires);
+	tcase_add_test(tc, many_alerts_of_services_that_are_gone_all_expire);
 	tcase_add_test(tc, an_alert_that_nothing_can_resolve_any_more_expires);
 	tcase_add_test(tc, an_alert_that_windows_still_come_for_does_not_expire);
 	tcase_add_test(tc, reports_of_gauges_neither_hide_a_regression_nor_bring_one_forward);
