@@ -178,7 +178,7 @@ static int tell_again(struct daemon *d, struct err *e)
 	for (size_t s = 0; s < COUNT(states) && rc == OK; s++) {
 		memset(&list, 0, sizeof(list));
 		rc = store_alerts(d->store, &q, false, states[s], &a, &list, e);
-		for (size_t i = 0; rc == OK && i < list.n; i++)
+		for (size_t i = 0; rc == OK && i < list.n && notify_has_room(d->notify); i++)
 			rc = notify_push(d->notify, &list.v[i], e);
 	}
 	arena_fini(&a);
@@ -250,7 +250,7 @@ static void catch_up(struct daemon *d)
 	struct err e = { 0 };
 
 	if (tell_again(d, &e) != OK)
-		log_debug("notify.catch_up", "err=\"%s\"", e.text); /* a full queue: in an hour again */
+		log_warn("notify.catch_up", "err=\"%s\"", e.text); /* in an hour again */
 }
 
 static void reload(struct daemon *d)
@@ -279,7 +279,6 @@ static void housekeep(struct daemon *d)
 	struct err e = { 0 };
 
 	catch_up(d);
-
 	if (store_housekeep(d->store, clock_wall_ns(), &e) != OK)
 		log_error("store.housekeep", "err=\"%s\"", e.text);
 }

@@ -189,6 +189,11 @@ static void write_idempotency(struct message *m)
 			*p = '-';
 }
 
+bool notify_has_room(const struct notify *n)
+{
+	return chan_count(n->queue) < NOTIFY_QUEUE / 2;
+}
+
 int notify_push(struct notify *n, const struct alert *al, struct err *e)
 {
 	struct message *m = mem_get(sizeof(*m));
@@ -223,7 +228,7 @@ int notify_open(struct notify **out, const struct notify_settings *s, const char
 
 	*out = NULL;
 	n->delivered = metric_counter(metrics, "trainspotter_notify_delivered_total", NULL, "Notifications delivered.");
-	n->failed = metric_counter(metrics, "trainspotter_notify_failed_total", NULL, "Notifications given up after all tries.");
+	n->failed = metric_counter(metrics, "trainspotter_notify_failed_total", NULL, "Notifications given up: refused for good, or after all tries.");
 	n->tries = metric_counter(metrics, "trainspotter_notify_tries_total", NULL, "Posts to the webhook.");
 	n->dropped = metric_counter(metrics, "trainspotter_notify_dropped_total", NULL, "Notifications that found the queue full.");
 	rand_seed_os(&n->rand);

@@ -10,6 +10,7 @@
 #ifndef NOTIFY_NOTIFY_H
 #define NOTIFY_NOTIFY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -36,6 +37,10 @@ void notify_close(struct notify *n); /* what still waits is told after the next 
 
 /* Other settings from the next try on. E_USAGE, E_NOT_FOUND…: the old ones stay. Any thread. */
 int notify_set(struct notify *n, const struct notify_settings *s, struct err *e) MUST_USE;
+
+/* Is there little to tell, so that what was perhaps told already may be queued once more? A receiver that is down for hours
+ * must not fill the queue with that. Any thread. */
+bool notify_has_room(const struct notify *n);
 
 /* Queues the alert as it is now. E_BUSY when the queue is full. Any thread. */
 int notify_push(struct notify *n, const struct alert *al, struct err *e) MUST_USE;

@@ -218,6 +218,24 @@ START_TEST(a_receiver_that_fails_is_tried_again)
 }
 END_TEST
 
+START_TEST(what_is_told_again_leaves_room_for_what_is_new)
+{
+	struct notify_settings s = settings();
+	struct notify *n;
+	int again = 0;
+
+	s.first_wait_ns = s.max_wait_ns = 600 * NS_PER_S;
+	atomic_store(&failures_left, 1);
+	n = begin(s);
+	for (; notify_has_room(n) && again < NOTIFY_QUEUE; again++)
+		push(n, ALERT_FIRING);
+	ck_assert_int_ge(again, NOTIFY_QUEUE / 2);
+	for (int i = 0; i < NOTIFY_QUEUE / 4; i++)
+		push(n, ALERT_FIRING);
+	notify_close(n);
+}
+END_TEST
+
 START_TEST(after_all_tries_it_is_given_up_and_told_after_a_restart)
 {
 	struct notify *n;
@@ -335,6 +353,7 @@ Suite *suite_notify(void)
 	tcase_add_loop_test(tc, what_the_receiver_refuses_for_good_does_not_hold_up_the_others, 0, COUNT(final_statuses));
 	tcase_add_test(tc, an_expiry_is_told_as_a_resolution_is);
 	tcase_add_test(tc, a_receiver_that_fails_is_tried_again);
+	tcase_add_test(tc, what_is_told_again_leaves_room_for_what_is_new);
 	tcase_add_test(tc, after_all_tries_it_is_given_up_and_told_after_a_restart);
 	tcase_add_test(tc, a_token_is_sent_and_a_missing_one_is_a_mistake);
 	tcase_add_test(tc, new_settings_reach_an_alert_that_waits);
