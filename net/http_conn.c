@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -555,12 +556,20 @@ void conn_open(struct http_server *srv, evutil_socket_t fd, const struct sockadd
 	conn_become_idle(c);
 }
 
+/* Many are accepted in one go, before any of them is read: what they ask may still be the kernel's. */
+static bool has_asked(const struct http_conn *c)
+{
+	int n = 0;
+
+	return has_input(c) || (ioctl(bufferevent_getfd(c->bev), FIONREAD, &n) == 0 && n > 0);
+}
+
 bool conn_make_room(struct http_server *srv)
 {
 	struct http_conn *longest = NULL;
 
 	for (struct http_conn *c = srv->conns; c != NULL; c = c->next)
-		if (c->state == CONN_IDLE && !has_input(c) && (longest == NULL || c->idle_from_ns < longest->idle_from_ns))
+		if (c->state == CONN_IDLE && (longest == NULL || c->idle_from_ns < longest->idle_from_ns) && !has_asked(c))
 			longest = c;
 	if (longest != NULL)
 		conn_free(longest);

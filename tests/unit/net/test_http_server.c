@@ -443,6 +443,27 @@ START_TEST(over_the_cap_the_connection_that_was_idle_longest_makes_room)
 }
 END_TEST
 
+/* What was sent is in the server's hands before the next one connects, read or not. */
+START_TEST(a_burst_over_the_cap_cuts_nobody_off_who_has_asked)
+{
+	int fd[64];
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	for (size_t i = 0; i < COUNT(fd); i++) {
+		fd[i] = raw_connect(srv);
+		raw_send(fd[i], STR("GET /who HTTP/1.1\r\nHost: a\r\n\r\n"));
+	}
+	for (size_t i = 0; i < COUNT(fd); i++) {
+		buf_reset(&b);
+		raw_read_some(fd[i], 10000, &b);
+		ck_assert_msg(raw_status(&b) == 200 || raw_status(&b) == 503, "connection %zu: %.*s", i, STR_ARG(buf_view(&b)));
+		close(fd[i]);
+	}
+	buf_fini(&b);
+}
+END_TEST
+
 START_TEST(connections_over_the_cap_are_turned_away_and_there_is_room_again_later)
 {
 	int fd[16], more;
@@ -594,6 +615,7 @@ Suite *suite_http_server(void)
 	tcase_add_test(tc, bodies_that_are_too_much_together_are_refused_and_there_is_room_again_later);
 	tcase_add_test(tc, large_answers_that_nobody_reads_are_not_piled_up);
 	tcase_add_test(tc, over_the_cap_the_connection_that_was_idle_longest_makes_room);
+	tcase_add_test(tc, a_burst_over_the_cap_cuts_nobody_off_who_has_asked);
 	tcase_add_test(tc, connections_over_the_cap_are_turned_away_and_there_is_room_again_later);
 	tcase_add_test(tc, requests_over_the_queue_get_503_and_a_time_to_come_back);
 	tcase_add_test(tc, a_client_that_goes_away_harms_nobody);
