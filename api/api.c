@@ -239,8 +239,7 @@ static bool may(struct api_call *c, enum need need)
 	static const enum auth_role roles[NEEDS] = { [NEED_READ] = AUTH_READ, [NEED_INGEST] = AUTH_INGEST, [NEED_ADMIN] = AUTH_ADMIN };
 	struct str header = http_header_get(c->rq, "Authorization");
 	bool tokens = atomic_load(&c->api->auth.now) != NULL;
-
-	const char *other = NULL;
+	const char *other;
 
 	if (need == NEED_NOTHING)
 		return true;

@@ -38,6 +38,12 @@ static struct place place_of_address(int family, const char *text)
 	return (struct place){ .address = false };
 }
 
+/* localhost.localdomain and localhost6.localdomain6, which nobody can register. */
+static bool is_of_hosts_file(struct str name)
+{
+	return str_has_suffix(name, STR(".localdomain")) || str_has_suffix(name, STR(".localdomain6"));
+}
+
 static struct place place_of(struct str authority)
 {
 	struct place other = { .ownable = true }, at;
@@ -48,7 +54,7 @@ static struct place place_of(struct str authority)
 	if (!split_authority(authority, &host, &v6))
 		return other;
 	str_drop_suffix(&host, STR(".")); /* of the root */
-	if (!str_copy_to(host, text, sizeof(text)))
+	if (str_empty(host) || !str_copy_to(host, text, sizeof(text)))
 		return other;
 	at = place_of_address(v6 ? AF_INET6 : AF_INET, text);
 	if (at.address)
@@ -60,8 +66,7 @@ static struct place place_of(struct str authority)
 			return other;
 	}
 	at.loopback = !v6 && (str_eq(str_of(text), STR("localhost")) || str_has_suffix(str_of(text), STR(".localhost")));
-	/* localhost.localdomain stands in many a hosts file, and nobody can register it */
-	at.ownable = v6 || (!at.loopback && strchr(text, '.') != NULL && !str_has_suffix(str_of(text), STR(".localdomain")));
+	at.ownable = v6 || (!at.loopback && strchr(text, '.') != NULL && !is_of_hosts_file(str_of(text)));
 	return at;
 }
 

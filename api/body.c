@@ -66,8 +66,7 @@ static bool is_text(const struct json_node *node, size_t least, size_t most)
 		json_utf8_valid(node->text);
 }
 
-/* As in windows: no text of theirs has one. */
-static bool has_nul(struct str s)
+bool body_has_nul(struct str s)
 {
 	return str_find_byte(s, '\0') < s.n;
 }
@@ -80,7 +79,7 @@ int body_text(const struct json_node *o, const char *key, size_t least, size_t m
 		return OK;
 	if (node == NULL || !is_text(node, least, most))
 		return err_set(e, E_USAGE, "%s: must be a text of %zu to %zu bytes", key, least, most);
-	if (has_nul(node->text))
+	if (body_has_nul(node->text))
 		return err_set(e, E_USAGE, "%s: holds a NUL", key);
 	*out = node->text;
 	return OK;
@@ -125,8 +124,8 @@ int body_texts(struct arena *a, const struct json_node *o, const char *key, size
 	if (*out == NULL)
 		return err_set(e, E_LIMIT, "%s: too large", key);
 	for (size_t i = 0; i < node->n; i++) {
-		if (!is_text(&node->items[i], 0, most) || has_nul(node->items[i].text))
-			return err_set(e, E_USAGE, "%s[%zu]: must be a text of at most %zu bytes", key, i, most);
+		if (!is_text(&node->items[i], 0, most) || body_has_nul(node->items[i].text))
+			return err_set(e, E_USAGE, "%s[%zu]: must be a text of at most %zu bytes, none of them NUL", key, i, most);
 		(*out)[(*n)++] = node->items[i].text;
 	}
 	return OK;

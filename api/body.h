@@ -12,6 +12,7 @@ const struct json_node *body_object(struct api_call *c);
 /* Other members than these are E_USAGE: a typing error must not go unseen. */
 int body_known(const struct json_node *body, const char *const *names, size_t n, struct err *e) MUST_USE;
 
+bool body_has_nul(struct str s); /* no text of a window has one, so none that is compared with theirs may */
 int body_text(const struct json_node *o, const char *key, size_t least, size_t most, struct str *out,
 	struct err *e) MUST_USE;
 int body_i64(const struct json_node *o, const char *key, int64_t least, int64_t most, int64_t *out,

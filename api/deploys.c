@@ -50,7 +50,7 @@ static int take_labels(struct arena *a, const struct json_node *body, struct dep
 
 		if (item->kind != JSON_K_STRING || item->text.n > WINDOW_TEXT_MAX || str_empty(item->key) ||
 			item->key.n > WINDOW_TEXT_MAX || !json_utf8_valid(item->text) || !json_utf8_valid(item->key) ||
-			str_find_byte(item->text, '\0') < item->text.n || str_find_byte(item->key, '\0') < item->key.n)
+			body_has_nul(item->text) || body_has_nul(item->key))
 			return err_set(e, E_USAGE, "labels: \"%.*s\" must be a text of at most %d bytes, none of them NUL",
 				STR_ARG(str_upto(item->key, 64)), WINDOW_TEXT_MAX);
 		d->labels[d->n_labels++] = (struct label){ item->key, item->text };

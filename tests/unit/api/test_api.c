@@ -151,6 +151,8 @@ static const struct {
 	{ "Host", "LocalHost.", 200, 200 },
 	{ "Host", "daemon.localhost:8940", 200, 200 },
 	{ "Host", "localhost.localdomain:8940", 200, 200 },
+	{ "Host", "localhost6.localdomain6:8940", 200, 200 },
+	{ "Host", ".", 401, 401 },
 	{ "Host", "trainspotter:8940", 200, 200 }, /* no name that a stranger can own */
 	{ "Host", "", 200, 200 },		   /* HTTP/1.0 */
 	{ "Host", "evil.example:8940", 401, 401 }, /* a page of theirs whose name was made to mean this machine */
