@@ -76,12 +76,11 @@ static int plan(struct plotting *p, const struct filter *f, int64_t asked_ns, st
 {
 	int rc = scan_plan(&p->scan, f, false, p->reader, e);
 
-	if (asked_ns > trend_width_max_ns)
-		asked_ns = trend_width_max_ns;
-
 	if (rc < 0 || p->scan.empty)
 		return rc;
 	p->width_ns = asked_ns > 0 ? asked_ns : width_for(&p->scan);
+	if (p->width_ns > trend_width_max_ns)
+		p->width_ns = trend_width_max_ns;
 	if (p->scan.raw_gone && p->width_ns % NS_PER_HOUR != 0)
 		p->width_ns = (p->width_ns / NS_PER_HOUR + 1) * NS_PER_HOUR;
 	if (p->width_ns % NS_PER_HOUR == 0)
