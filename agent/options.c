@@ -294,7 +294,7 @@ const struct opt_command agent_command = {
 	.name = "trainspotter-agent",
 	.operands = "",
 	.summary = "takes or finds traces of this host's jobs, reduces each to a window, ships those to a daemon",
-	.detail = "SIGHUP reads the configuration again; a bad one is logged and the old one stays in force. "
+	.detail = "SIGHUP reads the configuration again, when the trace or archive at hand is done; a bad one is logged and the old one stays in force. "
 		  "state_dir, spool.max, identity, kineto, xla, vllm and exec take effect at the next start, as decode does for the latter two; "
 		  "the log names what is not in force yet. SIGUSR1 prints a line about what was done so far.",
 	.examples = "trainspotter-agent --check    is the configuration good?\n"
