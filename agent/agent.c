@@ -31,6 +31,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/proc.h"
+#include "trace/sidecar.h"
 
 enum { ONCE_TRIES = 5, JOB_TRIES = 5 };
 enum { HOST_TEXT = 257, DIR_TEXT = PATH_MAX - 256, SOURCES_MAX = 16, BATCHES_MAX = 16, WINDOWS_AT_ONCE = 32 };
@@ -389,7 +390,7 @@ static void trim_raw(struct agent *a, const struct job *j)
 		log_warn("raw.lost", "file=\"%s\" err=\"%s\"", j->file.path, j->raw_err.text);
 	else
 		log_info("raw.kept", "window=%s dir=\"%s\"", j->windows.v[0].text, j->raw_dir);
-	keep_trim_bytes(j->raw_dir, WATCH_SIDECAR, (size_t)(asked ? a->conf.keep.captures : a->conf.keep.last), j->raw_max_bytes);
+	keep_trim_bytes(j->raw_dir, SIDECAR_SUFFIX, (size_t)(asked ? a->conf.keep.captures : a->conf.keep.last), j->raw_max_bytes);
 }
 
 static void start_job(struct agent *a, struct job *j)
@@ -446,12 +447,6 @@ static void start_next_job(struct agent *a, int64_t now_ns)
 static void give_back(const struct job *j, const struct source_result *r, int64_t now_ns)
 {
 	j->from->type->back(j->from->self, j->key, r, now_ns);
-}
-
-/* Why it is over with a trace: no reading again can mend what is in the file. */
-static bool is_final(int rc)
-{
-	return rc == E_FORMAT || rc == E_LIMIT || rc == E_CORRUPT || rc == E_UNSUPPORTED || rc == E_USAGE;
 }
 
 static void try_later(struct agent *a, const struct job *j, const struct err *why, int64_t now_ns)
@@ -566,7 +561,7 @@ static void end_job(struct agent *a, struct job *j, int64_t now_ns)
 		give_back(j, &(struct source_result){ .end = SOURCE_AGAIN, .delay_ns = NS_PER_S }, now_ns); /* another file by now, or gone */
 	else if (!j->from->type->keeps_empty && is_empty(j))
 		give_back(j, &(struct source_result){ .end = SOURCE_EMPTY }, now_ns);
-	else if (is_final(j->rc) || j->file.tries + 1 >= JOB_TRIES)
+	else if (source_is_final(j->rc) || j->file.tries + 1 >= JOB_TRIES)
 		put_away(a, j, &j->err, now_ns);
 	else
 		try_later(a, j, &j->err, now_ns);

@@ -21,9 +21,9 @@
 #include "base/must.h"
 #include "base/tree.h"
 #include "trace/probe.h"
+#include "trace/sidecar.h"
 
 #define NEURON_DIR "/opt/aws/neuron/bin"
-#define SIDECAR ".meta.json"
 
 enum { SESSION_FILES_MAX = 10000, NAMES_MAX = 1000, SAID_MAX = 256 << 10, ARGS_MAX = 24, DECODE_NICE = 19 };
 
@@ -243,7 +243,7 @@ static int put_sidecar(const char *json, const struct session *s, struct err *e)
 {
 	char path[PATH_MAX], text[64];
 
-	if (snprintf(path, sizeof(path), "%s" SIDECAR, json) >= PATH_MAX)
+	if (snprintf(path, sizeof(path), "%s" SIDECAR_SUFFIX, json) >= PATH_MAX)
 		return err_set(e, E_LIMIT, "%s: path too long", json);
 	snprintf(text, sizeof(text), "{\"start_ns\":%" PRId64 "}\n", s->first_ns);
 	return file_replace(path, str_of(text), 0600, e);

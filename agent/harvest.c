@@ -17,6 +17,7 @@
 #include "base/tree.h"
 #include "trace/input.h"
 #include "trace/probe.h"
+#include "trace/sidecar.h"
 
 enum { DEPTH_MAX = 6, NAMES_MAX = 10000, OWN_LABELS_MAX = 3, TEXTS_BYTES = 16 << 20 };
 
@@ -113,7 +114,7 @@ static bool is_session(const struct maker *m, const char *dir)
 
 static bool is_shown(const char *name)
 {
-	return name[0] != '.' && !str_has_suffix(str_of(name), STR(WATCH_SIDECAR)) && !str_has_suffix(str_of(name), STR(".tmp"));
+	return name[0] != '.' && !str_has_suffix(str_of(name), STR(SIDECAR_SUFFIX)) && !str_has_suffix(str_of(name), STR(".tmp"));
 }
 
 static void take_files(struct maker *m, const char *dir, unsigned depth);
@@ -364,7 +365,7 @@ static void remove_files(const char *path)
 
 	unlink(path);
 	crash_point("harvest.removed");
-	if (snprintf(side, sizeof(side), "%s" WATCH_SIDECAR, path) < PATH_MAX)
+	if (snprintf(side, sizeof(side), "%s" SIDECAR_SUFFIX, path) < PATH_MAX)
 		unlink(side);
 }
 

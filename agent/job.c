@@ -99,7 +99,7 @@ static void keep_raw(struct job *j)
 
 	if (snprintf(name, sizeof(name), "%s-%s", j->windows.v[0].text, slash == NULL ? j->file.path : slash + 1) >= (int)sizeof(name))
 		err_set(&j->raw_err, E_LIMIT, "%s: name too long", j->file.path);
-	else if (keep_copy(j->file.path, j->raw_dir, name, WATCH_SIDECAR, j->raw_max_bytes, &j->raw_err) < 0)
+	else if (keep_copy(j->file.path, j->raw_dir, name, SIDECAR_SUFFIX, j->raw_max_bytes, &j->raw_err) < 0)
 		err_add(&j->raw_err, "%s", j->raw_dir);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "agent/watch.h"
 #include "agent/worker.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -15,7 +16,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#define SUFFIX ".steps"
 #define TRACE_PREFIX "trainspotter-" /* as python/trainspotter.py names them */
 
 enum { FOLDERS_MAX = 256, ENTRIES_MAX = 100000 };
@@ -120,7 +120,7 @@ static bool parse_name(struct str name, pid_t *pid, uint64_t *space)
 	uint64_t n;
 
 	*space = 0;
-	if (!str_drop_suffix(&name, STR(SUFFIX)))
+	if (!str_drop_suffix(&name, STR(WATCH_STEPS)))
 		return false;
 	first = str_split(&name, '.');
 	if (str_to_u64(first, &n) < 0 || n == 0 || n > INT_MAX || (name.p != NULL && (str_to_u64(name, space) < 0 || *space == 0)))
@@ -131,8 +131,8 @@ static bool parse_name(struct str name, pid_t *pid, uint64_t *space)
 
 static bool path_of(const struct meter *m, size_t folder, pid_t pid, uint64_t space, char out[PATH_MAX])
 {
-	int n = space == 0 ? snprintf(out, PATH_MAX, "%s/%ld" SUFFIX, m->folders[folder], (long)pid)
-			   : snprintf(out, PATH_MAX, "%s/%ld.%" PRIu64 SUFFIX, m->folders[folder], (long)pid, space);
+	int n = space == 0 ? snprintf(out, PATH_MAX, "%s/%ld" WATCH_STEPS, m->folders[folder], (long)pid)
+			   : snprintf(out, PATH_MAX, "%s/%ld.%" PRIu64 WATCH_STEPS, m->folders[folder], (long)pid, space);
 
 	return n < PATH_MAX;
 }

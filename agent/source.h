@@ -46,11 +46,17 @@ struct source_result {
 	int64_t delay_ns; /* with SOURCE_AGAIN */
 };
 
-/* What cannot be done now is tried again so long after it failed for the tries-th time, from 0: 10 s, then twice as long each time, up to 43
- * minutes. */
+/* How long what failed for the tries-th time, counted from 0, waits until it is tried again: 10 s, then twice as long each time, up to
+ * 43 minutes. */
 static inline int64_t source_again_ns(unsigned tries)
 {
 	return 10 * NS_PER_S << (tries < 8 ? tries : 8);
+}
+
+/* Why it is over with a file: no reading again can mend what is in it. */
+static inline bool source_is_final(int rc)
+{
+	return rc == E_FORMAT || rc == E_LIMIT || rc == E_CORRUPT || rc == E_UNSUPPORTED || rc == E_USAGE;
 }
 
 /* What a source need not do it leaves NULL. Times are monotonic unless they say wall. */

@@ -20,6 +20,7 @@
 #include "base/tree.h"
 #include "base/vec.h"
 #include "net/http_client.h"
+#include "trace/sidecar.h"
 
 enum { VLLM_MAGIC = 0x764c4c4d, TASKS_MAX = 4, TRACES_MAX = VLLM_SERVERS_MAX * VLLM_FOUND_MAX, STOPS_MAX = 20, STOP_MAX_FACTOR = 60 };
 
@@ -564,7 +565,7 @@ static int remove_held(const char *path, struct err *e)
 
 	if (unlink(path) < 0 && errno != ENOENT)
 		return err_sys(e, "remove");
-	if (snprintf(sidecar, sizeof(sidecar), "%s" WATCH_SIDECAR, path) < (int)sizeof(sidecar))
+	if (snprintf(sidecar, sizeof(sidecar), "%s" SIDECAR_SUFFIX, path) < (int)sizeof(sidecar))
 		unlink(sidecar); /* mostly there is none */
 	return OK;
 }
@@ -576,7 +577,7 @@ static void take_away(const struct vllm *v, const struct trace *t, bool aside)
 	struct err e = { 0 };
 	int fd = tree_hold(t->server->link.server.dir, t->path, held, &e), rc = fd;
 
-	if (fd >= 0 && aside && keep_move(held, v->bad_dir, WATCH_SIDECAR, NULL) == OK)
+	if (fd >= 0 && aside && keep_move(held, v->bad_dir, SIDECAR_SUFFIX, NULL) == OK)
 		keep_trim(v->bad_dir, v->keep_files);
 	else if (fd >= 0) /* also one that is on another file system */
 		rc = remove_held(held, &e);

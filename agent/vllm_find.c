@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "trace/sidecar.h"
 
 enum { DEPTH_MAX = 6 };
 
@@ -35,7 +36,7 @@ static bool is_trace(const char *name)
 {
 	static const char *const suffixes[] = { ".json", ".json.gz", ".json.zst" };
 
-	return ends_in(name, suffixes, COUNT(suffixes)) && !str_has_suffix(str_of(name), STR(WATCH_SIDECAR));
+	return ends_in(name, suffixes, COUNT(suffixes)) && !str_has_suffix(str_of(name), STR(SIDECAR_SUFFIX));
 }
 
 static bool is_raw(const char *name)

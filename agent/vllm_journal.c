@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "agent/source.h"
 #include "base/arena.h"
 #include "base/crash.h"
 #include "base/file.h"
@@ -150,11 +151,6 @@ static void put_aside(const char *path)
 		(void)!rename(path, bad); /* else it is found again at the next start */
 }
 
-static bool is_wrong(int rc)
-{
-	return rc == E_FORMAT || rc == E_LIMIT || rc == E_CORRUPT || rc == E_UNSUPPORTED;
-}
-
 int vllm_journal_read(const char *dir, struct vllm_entries *out, struct err *e)
 {
 	DIR *d = opendir(dir);
@@ -171,7 +167,7 @@ int vllm_journal_read(const char *dir, struct vllm_entries *out, struct err *e)
 			continue;
 		rc = take_file(path, out);
 		out->bad += rc < 0;
-		if (is_wrong(rc))
+		if (source_is_final(rc))
 			put_aside(path);
 	}
 	closedir(d);

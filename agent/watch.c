@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/vec.h"
+#include "trace/sidecar.h"
 
 enum item_state { ITEM_CHANGING, ITEM_FINISHED, ITEM_OUT };
 
@@ -58,7 +59,7 @@ static const int64_t orphan_ns = NS_PER_DAY;
 
 static bool is_sidecar(struct str name)
 {
-	return str_has_suffix(name, STR(WATCH_SIDECAR));
+	return str_has_suffix(name, STR(SIDECAR_SUFFIX));
 }
 
 static bool is_trace_name(struct str name)
@@ -156,7 +157,7 @@ static void remove_orphan(const struct watch *w, size_t folder, const char *side
 	if (!join_path(w, folder, sidecar, path) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
 		now_wall_ns - file_mtime_ns(&st) < orphan_ns)
 		return;
-	path[strlen(path) - strlen(WATCH_SIDECAR)] = '\0';
+	path[strlen(path) - strlen(SIDECAR_SUFFIX)] = '\0';
 	if (lstat(path, &st) == 0 || errno != ENOENT)
 		return;
 	join_path(w, folder, sidecar, path);
@@ -169,7 +170,7 @@ static void scan_entry(struct watch *w, size_t folder, const struct map *known, 
 	struct item *it;
 	bool changed;
 
-	if (marker_is(str_of(name)) && marker_settle(w->conf[folder].dir, name, WATCH_SIDECAR))
+	if (marker_is(str_of(name)) && marker_settle(w->conf[folder].dir, name, SIDECAR_SUFFIX))
 		log_info("watch.orphan", "marker=\"%s\" dir=\"%s\" removed=yes", name, w->conf[folder].dir);
 	if (is_sidecar(str_of(name)))
 		remove_orphan(w, folder, name, clock_wall_ns());
@@ -455,7 +456,7 @@ static int remove_both(const char *path, struct err *e)
 	if (unlink(path) < 0 && errno != ENOENT)
 		return err_sys(e, "%s: remove", path);
 	crash_point("watch.removed");
-	if (snprintf(side, sizeof(side), "%s" WATCH_SIDECAR, path) < (int)sizeof(side))
+	if (snprintf(side, sizeof(side), "%s" SIDECAR_SUFFIX, path) < (int)sizeof(side))
 		unlink(side);
 	crash_point("watch.side-removed");
 	return OK;
@@ -463,7 +464,7 @@ static int remove_both(const char *path, struct err *e)
 
 static int put_aside(const char *path, const char *dir, size_t keep_files, struct err *e)
 {
-	int rc = keep_move(path, dir, WATCH_SIDECAR, e);
+	int rc = keep_move(path, dir, SIDECAR_SUFFIX, e);
 
 	if (rc == OK)
 		keep_trim(dir, keep_files);
@@ -479,7 +480,7 @@ static int give_back(struct watch *w, const struct watch_file *f, const char *di
 		watch_again(w, f, now_ns, 0);
 		return OK;
 	}
-	marker_put(f->path, WATCH_SIDECAR);
+	marker_put(f->path, SIDECAR_SUFFIX);
 	crash_point("watch.marked");
 	rc = dir == NULL ? remove_both(f->path, e) : put_aside(f->path, dir, w->conf[f->folder].keep_files, e);
 	marker_drop(f->path);

@@ -20,7 +20,6 @@
 
 #include "base/err.h"
 
-#define WATCH_SIDECAR ".meta.json"
 #define WATCH_STEPS ".steps"
 #define WATCH_PAUSED ".paused-by-daemon"
 
