@@ -1,8 +1,8 @@
 /* ship.h — sends batches to the daemon, on a thread of its own, and tries again until there is a final answer.
  *
- *	2xx with {"accepted":…,"duplicates":…}, which are all windows sent    accepted: the daemon has them durably
- *	400 413 415 422                               refused for good
- *	anything else, and no answer at all           again, after full-jitter backoff or what Retry-After says
+ *	2xx with {"accepted":…,"duplicates":…}, together all that were sent    accepted: the daemon has them durably
+ *	400 413 415 422                                                        refused for good
+ *	anything else, and no answer at all                                    again, after full-jitter backoff or what Retry-After says
  *
  * Several spooled windows travel as one batch. Where such a batch is refused, whoever gave it sends half of it at
  * a time, so that a bad window does not take the others with it. The token is read again whenever it was not good enough,

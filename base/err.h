@@ -1,6 +1,7 @@
 /* err.h — a failure as a code and one sentence for people.
  * The sentence is written once, where the facts are known, without a final period or newline. Callers hand it on
- * untouched or prepend where they were. It is one line: control characters out of names and texts are shown as '?'. A NULL struct err is allowed everywhere: the code alone is returned then. */
+ * untouched or prepend where they were. It is one line: control characters out of names and texts are shown as '?'.
+ * A NULL struct err is allowed everywhere: the code alone is returned then. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
