@@ -701,7 +701,7 @@ static inline bool take_value(struct quick *q, struct place *pl, struct phrase *
 	enum json_token tok;
 	size_t end;
 
-	if (m == MEMBERS || (!q->in->wants && m != M_PH))
+	if (m == MEMBERS || (!q->in->wants && m != M_PH && m != M_DIMS)) /* lists of shapes are looked into in any event */
 		return pass_value(q, pl, ph);
 	if (digit(byte(q, pl->at)) <= 9) {
 		if (!read_number(q, pl->at, &num, &end))
