@@ -37,6 +37,7 @@ struct spool {
 	struct segments segments; /* oldest first; the last is written to while write_fd >= 0 */
 	uint64_t next_number;
 	struct spool_place first; /* the first record that waits, or the end */
+	struct spool_place told;  /* damage before it is counted */
 	struct spool_state state;
 };
 
@@ -435,7 +436,14 @@ struct spool_place spool_end(const struct spool *sp)
 
 int spool_read(struct spool *sp, struct spool_place *at, struct buf *body, struct err *e)
 {
-	return read_at(sp, at, body, &sp->state.damaged, e);
+	uint64_t damaged = 0;
+	int rc = read_at(sp, at, body, &damaged, e);
+
+	if (damaged > 0 && place_before(sp->told, *at)) { /* what is sent once more is read once more */
+		sp->state.damaged += damaged;
+		sp->told = *at;
+	}
+	return rc;
 }
 
 /* ---- forgetting */

@@ -476,13 +476,16 @@ START_TEST(a_segment_that_somebody_removed_costs_its_own_records_alone)
 	open_it();
 	append(0, 30);
 	ck_assert_int_eq(unlink(folder_path("spool/0000000000000002.seg")), 0);
-	at = spool_first(sp);
-	while (spool_read(sp, &at, &body, &e) == OK)
-		left++;
-	ck_assert_uint_gt(left, 15);
-	ck_assert_uint_lt(left, 30);
-	ck_assert_uint_eq(spool_state(sp)->damaged, 1);
-	ck_assert(str_eq(buf_view(&body), record(29)));
+	for (int times = 0; times < 2; times++) { /* what is sent again is read again */
+		left = 0;
+		at = spool_first(sp);
+		while (spool_read(sp, &at, &body, &e) == OK)
+			left++;
+		ck_assert_uint_gt(left, 15);
+		ck_assert_uint_lt(left, 30);
+		ck_assert_uint_eq(spool_state(sp)->damaged, 1);
+		ck_assert(str_eq(buf_view(&body), record(29)));
+	}
 	spool_forget(sp, at);
 	assert_waiting(30, 30);
 }
