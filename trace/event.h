@@ -24,6 +24,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "profile/op.h"
+#include "profile/sum.h"
 
 /* What an event's category makes of it (PyTorch's key_averages()). */
 enum event_class {
@@ -223,14 +224,10 @@ static inline bool event_is_async(const struct trace *t, const struct trace_even
 	return ev->cat == CAT_USER_ANNOTATION && (trace_name_flags(t, ev->name) & NAME_ASYNC);
 }
 
-/* The sum of times of strangers: stops at the ends of int64_t and never wraps. */
+/* Times of strangers: they stop at the ends of int64_t and never wrap. */
 static inline int64_t ns_add(int64_t a, int64_t b)
 {
-	int64_t sum;
-
-	if (!__builtin_add_overflow(a, b, &sum))
-		return sum;
-	return b > 0 ? INT64_MAX : INT64_MIN;
+	return sum_ns(a, b);
 }
 
 static inline int64_t ns_sub(int64_t a, int64_t b)
