@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "cli/optable_file.h"
 #include "trace/session.h"
+#include "trace/sidecar.h"
 #include "trace/window.h"
 
 enum { FILES_MAX = 100000, WINDOW_BYTES_MAX = 1 << 30, PATHS_BYTES_MAX = 64 << 20 };
@@ -99,7 +100,7 @@ static const struct str suffixes[] = {
 
 static bool is_wanted(struct str name)
 {
-	if (str_has_prefix(name, STR(".")) || str_has_suffix(name, STR(".meta.json")))
+	if (str_has_prefix(name, STR(".")) || str_has_suffix(name, STR(SIDECAR_SUFFIX)))
 		return false;
 	for (size_t i = 0; i < COUNT(suffixes); i++)
 		if (str_has_suffix(name, suffixes[i]))
