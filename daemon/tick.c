@@ -9,9 +9,9 @@
  *	there are at least three windows before, and
  *	both sides have at least 50 steps, over all hosts, where steps are known;
  *
- * and again only when either deploy has more windows than last time, or after other settings came. What
- * structure tells (lost fusion and its kin) counts at once; ops that are merely slower wait until the deploy has
- * settled (api/sides.h).
+ * and again only when either deploy has more windows than last time, or after other settings came, or
+ * once a minute while an alert is put off (see below). What structure tells (lost fusion and its kin) counts at
+ * once; ops that are merely slower wait until the deploy has settled (api/sides.h).
  *
  *	a regression            an alert, firing, one for the deploy and kind: more findings of the same kind
  *	                        update it, they do not add another
@@ -68,6 +68,7 @@ enum {
 /* What a service was judged on last. */
 struct judged {
 	uint64_t before_windows, after_windows, generation;
+	int64_t put_off_min; /* wall: when what should fire did not, to look again a minute later; else 0 */
 	uint8_t key[16]; /* of both deploys' names */
 };
 VEC(judged_list, struct judged);
@@ -102,7 +103,7 @@ struct look {
 	int64_t until_ns; /* windows that start then or later are of no account yet */
 	struct deploy before, after;
 	struct alert_list firing; /* of the service */
-	bool put_off;		  /* what should fire did not: look again, whether windows come or not */
+	bool put_off;		  /* what should fire did not */
 };
 
 /* What is near a threshold would fire and be resolved with every few windows. */
@@ -135,6 +136,11 @@ static struct judged judged_now(const struct look *l)
 	hash128_get(h, j.key);
 	hash128_free(h);
 	return j;
+}
+
+static int64_t minute_now(const struct tick *t)
+{
+	return t->parts.wall_ns() / NS_PER_MIN;
 }
 
 static bool is_new(const struct judged *last, const struct judged *now)
@@ -629,6 +635,8 @@ static int look_closer(struct look *l, struct err *e)
 	struct judged now = judged_now(l);
 	int rc;
 
+	if (last != NULL && last->put_off_min != 0)
+		now.put_off_min = minute_now(l->t);
 	if (last != NULL && !is_new(last, &now))
 		return OK;
 	rc = load_firing(l, e);
@@ -636,8 +644,10 @@ static int look_closer(struct look *l, struct err *e)
 		rc = judge_newest(l, e);
 	if (rc == OK)
 		rc = settle_others(l, e);
-	if (rc == OK && last != NULL && !l->put_off)
+	if (rc == OK && last != NULL) {
+		now.put_off_min = l->put_off ? minute_now(l->t) : 0;
 		*last = now;
+	}
 	return rc;
 }
 

@@ -361,6 +361,8 @@ static void put_many(int from_minute, enum fleet_code code)
 
 START_TEST(what_did_not_hold_does_not_fire_again_for_an_hour)
 {
+	double judgements;
+
 	fleet_deploy(&f, "v41", FLEET_START, 4, FLEET_FUSED);
 	put_many(0, FLEET_EAGER);
 	ck_assert_uint_eq(round_and_count(), 1);
@@ -376,6 +378,9 @@ START_TEST(what_did_not_hold_does_not_fire_again_for_an_hour)
 	put_many(600, FLEET_EAGER);
 	ck_assert_uint_eq(round_and_count(), 1);
 	ck_assert_int_eq(alerts.v[0].state, ALERT_RESOLVED);
+	judgements = metric("trainspotter_detect_judgements_total");
+	ck_assert_uint_eq(round_and_count(), 1);
+	ck_assert_double_eq(metric("trainspotter_detect_judgements_total"), judgements); /* rounds may come every second */
 	now_ns += NS_PER_HOUR; /* nothing new is needed: it was only put off */
 	ck_assert_uint_eq(round_and_count(), 1);
 	ck_assert_int_eq(alerts.v[0].state, ALERT_FIRING);
