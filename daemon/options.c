@@ -141,12 +141,20 @@ static int read_command_line(int argc, char **argv, struct answers *an, struct e
 	return rc;
 }
 
+/* The file that is read; NULL where there is none and the defaults hold. */
+static const char *config_of(const struct answers *an)
+{
+	if (an->config != NULL)
+		return an->config;
+	return file_exists(default_path) ? default_path : NULL;
+}
+
 static int read_conf(const struct answers *an, struct daemon_conf *conf, struct err *e)
 {
-	const char *path = an->config != NULL ? an->config : default_path;
+	const char *path = config_of(an);
 	int rc = OK;
 
-	if (an->config != NULL || file_exists(path))
+	if (path != NULL)
 		rc = conf_load(&daemon_schema, path, conf, e);
 	else
 		conf_init(&daemon_schema, conf);
@@ -189,9 +197,12 @@ static int check_files(const struct daemon_conf *conf, struct err *e)
 /* The answer to --print-config and --check; the program ends here. */
 static void answer_and_exit(const struct answers *an, const struct daemon_conf *conf)
 {
+	const char *path = config_of(an);
 	struct buf b;
 
-	if (an->print) {
+	if (!an->print) {
+		printf("%s: good\n", path != NULL ? path : "the defaults");
+	} else {
 		buf_init(&b, 1 << 20);
 		conf_print(&daemon_schema, conf, &b);
 		fwrite(b.p, 1, b.n, stdout);
