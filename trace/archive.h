@@ -10,9 +10,10 @@
 /* A trace: an input that nobody has read from, and its name, "ARCHIVE:FILE". Both until it returns. in is NULL where it
  * could not be opened, and why says so, with the name. A negative answer ends the reading. */
 typedef int archive_visit(void *arg, const char *name, struct input *in, struct err *why, struct err *e);
-/* A sidecar, that is not hidden: tar_read gives its content. The same. */
+
 struct tar;
 struct tar_file;
+/* A sidecar that is not hidden: tar_read gives its content. A negative answer ends the reading. */
 typedef int archive_sidecar(void *arg, struct tar *t, const struct tar_file *f, struct err *e);
 
 /* in: the archive's, of which only input_peek has looked at something; name: what it is called. sidecar: NULL passes them over. E_FORMAT,

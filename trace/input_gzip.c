@@ -15,6 +15,7 @@
 
 enum gzip_part { HEADER, DATA, TRAILER };
 enum { TRAILER_BYTES = 8, WITH_HEADER = 15 + 16, BARE = -15 };
+enum { AT_BLOCK = 128 }; /* in data_type: inflate stands at the first block of data, or behind one */
 
 struct gzip {
 	z_stream z;
@@ -114,7 +115,7 @@ static int inflate_some(struct input *in, struct gzip *g, char *out, size_t *n, 
 		return err_set(e, E_NOMEM, "%s: no memory for gzip", in->raw.name);
 	else if (z != Z_OK && z != Z_BUF_ERROR)
 		bad_member(in, g, *n);
-	else if (g->part == HEADER && (g->z.data_type & 128)) /* it stands at the first block of data */
+	else if (g->part == HEADER && (g->z.data_type & AT_BLOCK))
 		begin_data(g);
 	return OK;
 }

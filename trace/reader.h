@@ -13,8 +13,8 @@
  * that holds a key that the event has not had yet behind a quote ('{"a": "b", "pid": 3}').
  *
  * What is odd or lost is told in the report (trace/report.h); damage inside the list of events costs the events it is
- * in, damage in the header what stands before the list. Memory: 32 bytes an event kept (the array doubles, but what is not yet used of it is not in memory), names once each,
- * nothing else that grows with the file. Runs on: one thread at a time. */
+ * in, damage in the header what stands before the list. Memory: 32 bytes an event kept (the array doubles, but what is not yet
+ * used of it is not in memory), names once each, nothing else that grows with the file. Runs on: one thread at a time. */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 
